@@ -1,0 +1,291 @@
+"""What a claim is: a relation between a measured number and a bound, its quantifier, its constants."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import HebbcheckError
+from .verdict import Quantifier
+
+if TYPE_CHECKING:
+    import numpy as np
+
+EXPECTATIONS = ("holds", "refuted", "vacuous")
+
+
+class Mean:
+    """The expectation that independent samples along an array's first axis estimate."""
+
+    def __init__(self, samples: Any) -> None:
+        self.samples = samples
+
+    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        raise HebbcheckError(
+            "hc.mean(...) was used inside an expression; it must be one whole side of a relation; "
+            "try hc.equal(hc.mean(2 * samples), ...)"
+        )
+
+    __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __rsub__ = __truediv__ = __pow__ = __array__
+
+
+@dataclass(frozen=True)
+class Relation:
+    """`measured` against `bound`; `kind` is "at_least", "at_most", "equal" or "scales_as"."""
+
+    kind: str
+    measured: Any
+    bound: Any
+    trivial: float | None = None
+
+    @property
+    def in_expectation(self) -> bool:
+        return isinstance(self.measured, Mean) or isinstance(self.bound, Mean)
+
+    def slack(self) -> Any:
+        """How far the relation is from being broken (negative: broken); for `equal`, minus the difference."""
+        if self.kind == "at_least":
+            return self.measured - self.bound
+        if self.kind == "at_most":
+            return self.bound - self.measured
+        return -abs(self.measured - self.bound)
+
+
+def at_least(measured: Any, bound: Any, *, trivial: float | None = None) -> Relation:
+    """The relation measured >= bound.  `trivial`: a value that `measured` can never go below anyway."""
+    return Relation("at_least", measured, bound, trivial)
+
+
+def at_most(measured: Any, bound: Any, *, trivial: float | None = None) -> Relation:
+    """The relation measured <= bound.  `trivial`: a value that `measured` can never exceed anyway."""
+    return Relation("at_most", measured, bound, trivial)
+
+
+def equal(left: Any, right: Any) -> Relation:
+    """The relation left = right, of numbers or of arrays of one shape (then of all entries)."""
+    return Relation("equal", left, right)
+
+
+def scales_as(measured: Any, prediction: Any) -> Relation:
+    """The rate measured = Theta(prediction): the ratio stays between two constants as the sizes grow."""
+    return Relation("scales_as", measured, prediction)
+
+
+def mean(samples: Any) -> Mean:
+    """The expectation estimated by independent samples along the first axis of an array."""
+    return Mean(samples)
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """One statement that can be judged.  Made by the decorator `claim`."""
+
+    id: str
+    function: Callable
+    family: Any
+    title: str | None = None
+    source: str | None = None
+    given: dict[str, Callable] = field(default_factory=dict)
+    fails_at_most: Any = None
+    proof: Callable | list | None = None
+    needs: tuple[str, ...] = ()
+    expect: Any = "holds"
+    erratum: str | None = None
+    file: str = ""
+    line: int = 0
+    module: str = ""
+
+    @cached_property
+    def constants(self) -> tuple[str, ...]:
+        """The names of the claim's absolute constants: the function's keyword-only parameters."""
+        return tuple(
+            p.name for p in inspect.signature(self.function).parameters.values() if p.kind is p.KEYWORD_ONLY
+        )
+
+    @property
+    def statement(self) -> str:
+        return inspect.getdoc(self.function) or ""
+
+    @property
+    def statement_is_latex(self) -> bool:
+        return "\\" in self.statement
+
+    @property
+    def theme(self) -> str:
+        """The module or file that the claim stands in."""
+        return Path(self.file).stem if self.file else self.module.rsplit(".", 1)[-1]
+
+    @cached_property
+    def tags(self) -> tuple[str, ...]:
+        return (self.theme, *(("erratum",) if self.erratum else ()))
+
+    @cached_property
+    def digest(self) -> str:
+        """Changes whenever the file that the claim stands in does."""
+        try:
+            text = Path(self.file).read_text()
+        except OSError:
+            text = repr((self.id, _source_of(self.function), repr(self.family)))
+        return hashlib.sha256(f"{self.id}\n{text}".encode()).hexdigest()
+
+    @cached_property
+    def reference(self) -> Any:
+        """How a worker process finds the claim again; None for one that lives in no file."""
+        from .sweeps import Reference
+
+        if not self.file or not Path(self.file).is_file():
+            return None
+        return Reference("claim", self.file, self.id)
+
+    def relations(self, instance: Any, **constants: float) -> list[Relation]:
+        """The claim's relations on an instance (all must hold)."""
+        given = self.function(instance, **constants)
+        relations = given if isinstance(given, list | tuple) else [given]
+        wrong = [r for r in relations if not isinstance(r, Relation)]
+        if wrong or not relations:
+            what = f"a {type(wrong[0]).__name__}" if wrong else "an empty list"
+            raise HebbcheckError(
+                f"claim {self.id!r} returned {what}; it must return a relation or a list of them; "
+                "try return hc.at_least(measured, bound)"
+            )
+        return list(relations)
+
+    def holds_given(self, instance: Any, constants: dict[str, float] | None = None) -> dict[str, bool]:
+        """Which of the named assumptions the instance meets."""
+        return {name: bool(self.call(test, instance, constants)) for name, test in self.given.items()}
+
+    def call(self, function: Callable, instance: Any, constants: dict[str, float] | None = None) -> Any:
+        """Call a function of `given` or `fails_at_most`, which may name the claim's constants too."""
+        names = list(inspect.signature(function).parameters)[1:]
+        values = {name: (constants or {}).get(name, 1.0) for name in names}
+        return function(instance, **values)
+
+    def allowed_failure(self, sizes: Any, constants: dict[str, float] | None = None) -> float:
+        """The failure probability that the statement allows at these sizes."""
+        if callable(self.fails_at_most):
+            return float(self.call(self.fails_at_most, sizes, constants))
+        return float(sizes.delta if self.fails_at_most == "delta" else self.fails_at_most)
+
+    def expected(self, profile: str) -> str:
+        return self.expect.get(profile, "holds") if isinstance(self.expect, dict) else self.expect
+
+    @cached_property
+    def quantifier(self) -> Quantifier:
+        """Read off the signature and, where that is silent, off the relation on a small instance."""
+        if self.family.quantifier is not None:
+            return self.family.quantifier
+        if self.constants:
+            return Quantifier.CONSTANTS
+        if self.fails_at_most is not None:
+            return Quantifier.PROBABILITY
+        relations = self._probe()
+        if any(r.in_expectation for r in relations):
+            return Quantifier.EXPECTATION
+        if any(r.kind == "scales_as" for r in relations):
+            return Quantifier.RATE
+        return Quantifier.IDENTITY if all(r.kind == "equal" for r in relations) else Quantifier.FOR_ALL
+
+    def _probe(self) -> list[Relation]:
+        for instance in self.family.probes():
+            try:
+                return self.relations(instance)
+            except ZeroDivisionError:
+                continue
+        raise HebbcheckError(
+            f"claim {self.id!r} divides by zero on every instance tried; its statement needs an assumption; "
+            "try over= with larger sizes"
+        )
+
+
+_collected: list[Claim] = []
+
+
+def claim(
+    id: str,
+    *,
+    over: Any,
+    title: str | None = None,
+    source: str | None = None,
+    given: dict[str, Callable] | None = None,
+    fails_at_most: Any = None,
+    proof: Callable | list | None = None,
+    needs: tuple[str, ...] | list[str] = (),
+    expect: Any = "holds",
+    erratum: str | None = None,
+) -> Callable[[Callable], Claim]:
+    """Declare a claim: the decorated function takes an instance of `over` and returns a relation.
+
+    `given`: {name: test of an instance}.  `fails_at_most`: "delta", a number, or a function of the sizes.
+    `proof`: a function returning sympy expressions that must vanish identically, or (name, expression) steps.
+    `expect`: "holds", "refuted" (then `erratum` says what is wrong as printed), "vacuous", or a dict by profile.
+    """
+
+    def declare(function: Callable) -> Claim:
+        made = Claim(
+            id=id,
+            function=function,
+            family=over,
+            title=title,
+            source=source,
+            given=dict(given or {}),
+            fails_at_most=fails_at_most,
+            proof=proof,
+            needs=tuple(needs),
+            expect=expect,
+            erratum=erratum,
+            file=_file_of(function),
+            line=function.__code__.co_firstlineno,
+            module=function.__module__,
+        )
+        _validate(made)
+        _collected.append(made)
+        return made
+
+    return declare
+
+
+def collected(start: int = 0) -> list[Claim]:
+    """The claims declared in this process since the `start`-th."""
+    return _collected[start:]
+
+
+def _file_of(function: Callable) -> str:
+    path = Path(function.__code__.co_filename)
+    return str(path.resolve()) if path.is_file() else ""
+
+
+def _source_of(function: Callable) -> str:
+    try:
+        return inspect.getsource(function)
+    except OSError:
+        return function.__code__.co_code.hex()
+
+
+def _validate(made: Claim) -> None:
+    def complain(observed: str, advice: str) -> None:
+        raise HebbcheckError(f"claim {made.id!r} (line {made.line}): {observed}; {advice}")
+
+    if not isinstance(made.id, str) or not made.id or any(c.isspace() for c in made.id):
+        complain("the id must be a word without blanks", 'try "my.theorem"')
+    if not hasattr(made.family, "draw"):
+        complain("over= is not a family of instances", "try over=geo.facts()")
+    parameters = list(inspect.signature(made.function).parameters.values())
+    if [p.kind for p in parameters].count(inspect.Parameter.POSITIONAL_OR_KEYWORD) != 1:
+        complain("the function must take one instance", "constants are keyword-only: def f(x, *, C)")
+    for profile_expectation in made.expect.values() if isinstance(made.expect, dict) else [made.expect]:
+        if profile_expectation not in EXPECTATIONS:
+            complain(f"expect={profile_expectation!r} is unknown", f"use one of {', '.join(EXPECTATIONS)}")
+    if made.expected("quick") == "refuted" and not made.erratum:
+        complain('expect="refuted" needs an erratum', "say in a sentence what is wrong as printed")
+    if not all(callable(test) for test in made.given.values()):
+        complain("given= must map names to functions of an instance", 'try {"d >= 2": lambda x: x.d >= 2}')
+    bound = made.fails_at_most
+    if not (bound is None or bound == "delta" or callable(bound) or isinstance(bound, int | float)):
+        complain(f"fails_at_most={bound!r} is unknown", 'use "delta", a number or a function of the sizes')
+    if isinstance(bound, int | float) and not 0 <= bound <= 1:
+        complain(f"fails_at_most={bound!r} is no probability", "use a number from 0 to 1")

@@ -1,0 +1,5 @@
+"""Real embeddings: loading tables of rows from files."""
+
+from .tables import load
+
+__all__ = ["load"]

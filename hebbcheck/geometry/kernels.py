@@ -1,0 +1,114 @@
+"""Positive semidefinite kernels of rank at most m (Definition B.33), and their preconditioned forms (Lemma B.3)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from ..arrays import Streams
+from ..functions import trace
+from ..instance import ExactInstance, Instance, Raw
+from . import hard
+from .family import Family
+
+
+class KernelInstance(Instance):
+    """A Gram matrix alone: K and its statistics, no keys and no values."""
+
+    @cached_property
+    def _statistics(self) -> dict[str, Any]:
+        xp, K = self.backend.xp, self.K
+        diagonal = xp.linalg.diagonal(K)
+        off = xp.where(
+            xp.eye(int(self.F), dtype=xp.bool, device=self.backend.device_of(K)), xp.zeros_like(K), K
+        )
+        columns = xp.sum(off**2, axis=0)
+        return {
+            "trace": float(xp.sum(diagonal)),
+            "diag_sq_sum": float(xp.sum(diagonal**2)),
+            "K_diag_min": float(xp.min(diagonal)),
+            "K_diag_max": float(xp.max(diagonal)),
+            "K_off_max": float(xp.max(xp.abs(off))),
+            "E_K": float(xp.max(columns)),
+        }
+
+
+class _Preconditioning:
+    """Features Phi (F x m) under a preconditioner M = R R^T scaled to tr(M Sigma) = m."""
+
+    @property
+    def Sigma(self) -> Any:
+        """m x m, the features' covariance Phi^T Phi / F."""
+        return self.Phi.T @ self.Phi / self.F
+
+    @property
+    def K_M(self) -> Any:
+        """F x F, the kernel Phi M Phi^T."""
+        root = self._input("root")
+        mapped = self.Phi @ root
+        return mapped @ mapped.T * (self.m / trace(root.T @ self.Sigma @ root))
+
+
+class PreconditionedInstance(_Preconditioning, KernelInstance):
+    pass
+
+
+class ExactPreconditionedInstance(_Preconditioning, ExactInstance):
+    pass
+
+
+class Kernels(Family):
+    instance_type = KernelInstance
+
+    def __init__(self, name: str, **numbers: Any) -> None:
+        super().__init__(name, **numbers)
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return tuple(hard.CATALOGUE)
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        return ("Phi", "root")
+
+    def _shapes(self, numbers: dict[str, float]) -> dict[str, tuple[int, int]]:
+        return {"Phi": (int(numbers["F"]), int(numbers["m"]))}
+
+    def raw(
+        self, numbers: dict[str, float], streams: Streams, choice: str = "", spanned: bool = False
+    ) -> Raw:
+        shapes = self._shapes(numbers)
+        arrays = {name: hard.CATALOGUE[choice](streams(name), *shape) for name, shape in shapes.items()}
+        return Raw(dict(numbers), arrays, "kernel")
+
+    def strategy(self) -> st.SearchStrategy[Raw]:
+        @st.composite
+        def raws(draw: st.DrawFn) -> Raw:
+            numbers = {name: draw(size.attack()) for name, size in self.sizes.items()}
+            shapes = self._shapes(numbers)
+            arrays = {name: np.asarray(draw(hard.vectors(*shape))) for name, shape in shapes.items()}
+            return Raw(numbers, arrays, "kernel")
+
+        return raws()
+
+
+class Preconditioned(Kernels):
+    instance_type = PreconditionedInstance
+    exact_type = ExactPreconditionedInstance
+
+    def _shapes(self, numbers: dict[str, float]) -> dict[str, tuple[int, int]]:
+        m = int(numbers["m"])
+        return {**super()._shapes(numbers), "root": (m, m)}
+
+
+def kernels(*, F: Any = None, m: Any = None, **numbers: Any) -> Kernels:
+    """PSD Gram matrices K = Phi Phi^T of F items and rank at most m."""
+    return Kernels("kernels", F=F, m=m, **numbers)
+
+
+def preconditioned(*, F: Any = None, m: Any = None, **numbers: Any) -> Preconditioned:
+    """Features and a PSD preconditioner M with tr(M Sigma) = m: `Phi`, `Sigma` and the kernel `K_M` = Phi M Phi^T."""
+    return Preconditioned("preconditioned", F=F, m=m, **numbers)

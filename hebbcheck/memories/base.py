@@ -1,0 +1,55 @@
+"""What every construction provides: the kernel of its features."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..errors import HebbcheckError
+
+if TYPE_CHECKING:
+    from ..instance import Instance
+
+
+class Memory:
+    """A Hebbian memory sum_t v_f(t) K(k_t, .): everything the statistics need of its kernel K.
+
+    Arrays are the instance's (its backend's, or object arrays of balls in the `exact_` methods).
+    """
+
+    name: ClassVar[str] = ""
+    draws_features: ClassVar[bool] = False
+
+    def kernel(self, x: Instance) -> Any:
+        """The Gram matrix on the keys, by rows (`statistics.Features`, `Gram` or `Quadratic`)."""
+        raise self._lacks("kernel")
+
+    def features(self, x: Instance, z: Any) -> Any:
+        """phi of the queries z (N x d): N x m."""
+        raise self._lacks("finite features")
+
+    def stored_features(self, x: Instance) -> Any:
+        """phi of the keys: F x m."""
+        return self.features(x, x._keys)
+
+    def cross(self, x: Instance, z: Any) -> Any:
+        """F x N: K(k_t, z_n)."""
+        raise self._lacks("kernel at other queries")
+
+    def outputs(self, x: Instance) -> Any:
+        """F x d: what the memory returns at each key, sum_t v_f(t) K(k_t, k_i)."""
+        return x.backend.xp.matmul(x.K, x._codes)
+
+    def lipschitz(self, x: Instance, radius: float) -> float:
+        """The largest Lipschitz constant of q -> K(k_t, q) on the centred ball of this radius."""
+        raise self._lacks("Lipschitz constant")
+
+    def exact_gram(self, x: Instance) -> Any:
+        """The Gram matrix, in ball arithmetic."""
+        raise self._lacks("exact kernel")
+
+    def exact_features(self, x: Instance, z: Any) -> Any:
+        """phi of the queries, in ball arithmetic."""
+        raise self._lacks("exact features")
+
+    def _lacks(self, what: str) -> HebbcheckError:
+        return HebbcheckError(f"the memory {self.name!r} has no {what}; try memory='bilinear'")

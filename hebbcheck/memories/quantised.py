@@ -1,0 +1,68 @@
+"""Parameters written in bits: a uniform grid, encoded and decoded for real (Theorem B.6, corrected)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import HebbcheckError
+
+if TYPE_CHECKING:
+    from ..instance import Instance
+
+Parameters = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The 2N + 1 multiples of C/N in [-C, C]: each number is rounded to the nearest and never leaves the box."""
+
+    C: float
+    N: int
+
+    def __post_init__(self) -> None:
+        if not (self.C > 0 and math.isfinite(self.C) and 1 <= self.N < 2**52):
+            raise HebbcheckError(
+                f"a grid with C={self.C}, N={self.N} is impossible; C > 0 and 1 <= N < 2^52 are needed"
+            )
+
+    @property
+    def bits(self) -> int:
+        """Bits for one number."""
+        return math.ceil(math.log2(2 * self.N + 1))
+
+    def encode(self, parameters: Parameters) -> bytes:
+        """All numbers, `bits` each, most significant first, in the parameters' order."""
+        flat = np.concatenate([array.ravel() for array in parameters.values()])
+        if not np.all(np.abs(flat) <= self.C):
+            raise HebbcheckError(
+                f"a parameter lies outside [-{self.C}, {self.C}]; choose C as the largest magnitude"
+            )
+        levels = np.clip(np.rint(flat / self.C * self.N), -self.N, self.N).astype(np.int64) + self.N
+        places = np.arange(self.bits - 1, -1, -1)
+        return np.packbits((levels[:, None] >> places & 1).astype(np.uint8).ravel()).tobytes()
+
+    def decode(self, code: bytes, shapes: dict[str, tuple[int, ...]]) -> Parameters:
+        """The numbers of a code, as arrays of these shapes."""
+        count = sum(math.prod(shape) for shape in shapes.values())
+        unpacked = np.unpackbits(np.frombuffer(code, dtype=np.uint8), count=count * self.bits)
+        places = 2.0 ** np.arange(self.bits - 1, -1, -1)
+        flat = (unpacked.reshape(count, self.bits) @ places - self.N) * (self.C / self.N)
+        ends = np.cumsum([math.prod(shape) for shape in shapes.values()])[:-1]
+        parts = np.split(flat, ends)
+        return {name: part.reshape(shape) for (name, shape), part in zip(shapes.items(), parts, strict=True)}
+
+
+def parameters(x: Instance) -> Parameters:
+    """theta = (A, G, B) with g(z) = B ((A z) * (G z)): the sketch's factors carry m^(-1/4) each (Proposition B.7)."""
+    scale = float(x.m) ** -0.25
+    host = x.backend.to_numpy
+    return {"A": scale * host(x.A), "G": scale * host(x.G), "B": host(x.B)}
+
+
+def outputs(theta: Parameters, keys: np.ndarray) -> np.ndarray:
+    """F x d_v: what the MLP with these parameters returns at the keys (equation 19)."""
+    return ((keys @ theta["A"].T) * (keys @ theta["G"].T)) @ theta["B"].T

@@ -1,0 +1,59 @@
+"""Symbolic proofs: expressions that must vanish identically."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+
+from .claim import Claim
+from .errors import HebbcheckError
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a proof: an expression, and whether sympy finds it to vanish identically."""
+
+    name: str
+    expression: str
+    vanishes: bool
+
+    def as_dict(self) -> dict[str, str]:
+        return {
+            "name": self.name,
+            "expression": self.expression,
+            "vanishes": "yes" if self.vanishes else "no",
+        }
+
+
+def check_proof(claim: Claim) -> list[Step] | None:
+    """Each step of the claim's proof, checked; None where there is no proof."""
+    if claim.proof is None:
+        return None
+    given: Any = claim.proof() if isinstance(claim.proof, Callable) else claim.proof
+    entries = given if isinstance(given, list | tuple) else [given]
+    if not entries:
+        raise HebbcheckError(f"the proof of {claim.id!r} has no step; it must return expressions that vanish")
+    return [_step(claim, index, entry) for index, entry in enumerate(entries)]
+
+
+def _step(claim: Claim, index: int, entry: Any) -> Step:
+    name, expression = entry if isinstance(entry, tuple) else (f"step {index + 1}", entry)
+    try:
+        expression = sympy.sympify(expression)
+    except (sympy.SympifyError, TypeError):
+        raise HebbcheckError(
+            f"the proof of {claim.id!r} has a step {name!r} that is no sympy expression; return differences"
+        ) from None
+    return Step(name, str(expression), _vanishes(expression))
+
+
+def _vanishes(expression: Any) -> bool:
+    if isinstance(expression, sympy.MatrixBase):
+        return all(_vanishes(entry) for entry in expression)
+    if isinstance(expression, sympy.logic.boolalg.Boolean):
+        return False
+    simplified = sympy.simplify(sympy.expand(expression))
+    return simplified == 0

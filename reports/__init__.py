@@ -1,0 +1,1 @@
+"""The experiments of *MLPs are Hebbians*: one module a figure or table."""
