@@ -1,0 +1,138 @@
+"""list, show and report: what there is to judge, and what it got."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import HebbcheckError
+from .output import Screen, one_line, write_json
+from .session import existing_store, store_option, write_report
+
+if TYPE_CHECKING:
+    from ..claim import Claim
+
+
+@click.command("list")
+@click.argument("select", nargs=-1)
+@click.option("--json", "as_json", is_flag=True, help="Print an array with all that is known of each claim.")
+@click.option("--errata", is_flag=True, help="Only the claims whose printed statement is wrong.")
+def list_claims(select: tuple[str, ...], as_json: bool, errata: bool) -> int:
+    """List claims."""
+    from ..discovery import select as selected
+
+    claims = [claim for claim in selected(select) if claim.erratum or not errata]
+    if as_json:
+        write_json("-", [_facts(claim) for claim in claims])
+        return 0
+    screen = Screen()
+    columns = ["id", "quantifier", "theme", "erratum" if errata else "title"]
+    last = [claim.erratum if errata else claim.title or "" for claim in claims]
+    rows = [[c.id, _quantifier(c), c.theme, words] for c, words in zip(claims, last, strict=True)]
+    if rows:
+        screen.table(columns, rows)
+    else:
+        screen.line("no claim has an erratum")
+    return 0
+
+
+@click.command()
+@click.argument("id")
+@store_option
+def show(id: str, store: str) -> int:
+    """Show a claim and its last verdict."""
+    from ..discovery import select as selected
+
+    verdicts = {}
+    if Path(store).exists():
+        with existing_store(store) as opened:
+            verdicts = {record["id"]: record for record in opened.verdicts()}
+    screen = Screen()
+    for claim in selected([id]):
+        _show(screen, claim)
+        if claim.id in verdicts:
+            _show_verdict(screen, verdicts[claim.id])
+        else:
+            screen.field("last verdict", f"none in {store}")
+    return 0
+
+
+@click.command()
+@store_option
+@click.option(
+    "--out", default="hebbcheck-report", show_default=True, metavar="DIR", help="The report's folder."
+)
+def report(store: str, out: str) -> int:
+    """Write the report of the results in the store, one page that needs no network."""
+    with existing_store(store) as opened:
+        if not opened.verdicts() and not opened.figures():
+            raise HebbcheckError(
+                f"the store {store} holds no verdict and no figure; run hebbcheck verify first"
+            )
+        Screen().line(str(write_report(opened, out)))
+    return 0
+
+
+COMMANDS = (list_claims, show, report)
+
+
+def _quantifier(claim: Claim) -> str:
+    """The quantifier, or why there is none: it is read off an instance where the signature is silent."""
+    try:
+        return claim.quantifier.value
+    except Exception as error:  # a claims file's function may raise anything
+        return f"unknown ({type(error).__name__})"
+
+
+def _facts(claim: Claim) -> dict[str, Any]:
+    return {
+        "id": claim.id,
+        "title": claim.title,
+        "source": claim.source,
+        "quantifier": _quantifier(claim),
+        "statement": claim.statement,
+        "family": repr(claim.family),
+        "assumptions": list(claim.given),
+        "constants": list(claim.constants),
+        "expected": claim.expect,
+        "erratum": claim.erratum,
+        "needs": list(claim.needs),
+        "theme": claim.theme,
+        "tags": list(claim.tags),
+        "file": claim.file,
+        "line": claim.line,
+    }
+
+
+def _show(screen: Screen, claim: Claim) -> None:
+    screen.line(one_line(f"{claim.id}  {claim.title or ''}"), "bold")
+    for line in claim.statement.splitlines():
+        screen.line(one_line(line), indent=6)
+    allowed = claim.fails_at_most
+    screen.field("source", claim.source)
+    screen.field("quantifier", _quantifier(claim))
+    screen.field("over", repr(claim.family))
+    screen.field("assumptions", "; ".join(claim.given))
+    screen.field("constants", ", ".join(claim.constants))
+    screen.field(
+        "fails at most with probability", "a function of the sizes" if callable(allowed) else allowed
+    )
+    screen.field("needs", ", ".join(claim.needs))
+    screen.field("expected", claim.expect)
+    screen.field("erratum", claim.erratum)
+    screen.field("declared in", f"{claim.file}:{claim.line}")
+
+
+def _show_verdict(screen: Screen, record: dict[str, Any]) -> None:
+    where = ", ".join(str(record[key]) for key in ("profile", "backend", "device", "dtype"))
+    screen.field("last verdict", f"{record['verdict']} ({where}, seed {record['seed']})")
+    screen.field("reason", record["reason"])
+    for name, share in record["assumptions"].items():
+        met, needed = share.get("share_met"), share.get("needed")
+        screen.field(
+            f"assumption {name}", f"met by {met:.0%} of the instances" if met is not None else needed
+        )
+    screen.field("counterexample", record.get("counterexample"))
+    screen.field("replay with", record.get("replay"))
