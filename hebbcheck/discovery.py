@@ -46,7 +46,7 @@ def paper_claims() -> list[Claim]:
 
 
 def select(words: Iterable[str] = ()) -> list[Claim]:
-    """The claims that the words name: ids, patterns, tags, files, folders; without words, the paper's.
+    """The claims that the words name: ids, patterns, tags, files, folders, `file.py::id`; without words, the paper's.
 
     Raises HebbcheckError for a word that names nothing and for two claims of one id.
     """
@@ -55,9 +55,11 @@ def select(words: Iterable[str] = ()) -> list[Claim]:
         return unique(paper_claims())
     chosen: list[Claim] = []
     for word in words:
-        path = Path(word)
-        if path.suffix == ".py" or path.exists() or "/" in word:
-            chosen += _in_path(path)
+        file, _, id = word.partition("::")
+        path = Path(file)
+        if path.suffix == ".py" or path.exists() or "/" in file:
+            found = _in_path(path)
+            chosen += _named(id, found) if id else found
         else:
             chosen += _named(word, paper_claims())
     return unique(chosen)
@@ -78,7 +80,7 @@ def unique(chosen: Iterable[Claim]) -> list[Claim]:
 
 def nearest(word: str, names: Iterable[str]) -> str:
     """A hint naming the closest known names, or an empty string."""
-    close = difflib.get_close_matches(word, list(names), n=3, cutoff=0.5)
+    close = difflib.get_close_matches(word, dict.fromkeys(names), n=3, cutoff=0.5)
     return f"did you mean {' or '.join(close)}?" if close else ""
 
 

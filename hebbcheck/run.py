@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
@@ -12,6 +13,7 @@ from typing import Any
 
 from . import counterexample
 from .claim import Claim
+from .discovery import load, paper_claims
 from .errors import HebbcheckError
 from .figure import Figure, reproduce
 from .geometry.figures import FigureFamily
@@ -125,9 +127,8 @@ def _check_needs(claims: list[Claim]) -> None:
     known = {c.id for c in claims}
     missing = {need: c for c in claims for need in c.needs if need not in known}
     if missing:
-        from .discovery import paper_claims
-
-        known |= {c.id for c in paper_claims()}
+        beside = [Path(c.file) for c in missing.values() if c.file]
+        known |= {c.id for c in [*paper_claims(), *(c for file in beside for c in load(file))]}
     for need, c in missing.items():
         if need not in known:
             raise HebbcheckError(f"claim {c.id!r} needs {need!r}, which no claim is called; check needs=")
@@ -190,7 +191,11 @@ def _quantifier(claim: Claim) -> Quantifier:
 
 
 def _selector(claim: Claim) -> str:
-    return claim.id if claim.module.startswith("hebbcheck.") else Path(claim.file).name
+    """What selects this one claim on the command line, from the folder of this run."""
+    if claim.module.startswith("hebbcheck."):
+        return claim.id
+    file, here = Path(claim.file), Path.cwd()
+    return shlex.quote(f"{file.relative_to(here) if file.is_relative_to(here) else file}::{claim.id}")
 
 
 def _options(settings: Settings) -> str:
