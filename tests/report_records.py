@@ -85,27 +85,23 @@ def scatter_points(
 
 
 def ladder_points(exponent: float = 0.0, seed: int = 2) -> list[dict]:
+    """What each rung of five ladders needs; on the first it grows with the exponent."""
     rng = np.random.default_rng(seed)
     ladders = {
-        "d": range(2, 31, 2),
-        "m": range(3, 17),
-        "F": range(2, 11),
-        "d and m": range(2, 17, 2),
-        "delta": range(1, 8),
+        "d from 4 to 2^30 at F = 8, m = 8": ("d", range(2, 31, 2)),
+        "m from 8 to 2^16 at F = 8, d = 32": ("m", range(3, 17)),
+        "F from 4 to 2^10 at d = 2^30, m = 8": ("F", range(2, 11)),
+        "d from 4 to 2^16 and m from 4 to 2^16 at F = 8": ("d", range(2, 17, 2)),
+        "delta from 0.5 to 2^-7 at F = 8, d = 32, m = 8": ("delta", range(1, 8)),
     }
-    return [
-        {
-            "ladder": name,
-            "size": 2.0**step,
-            "needed": (1.2 - 0.4 / step + 0.1 * k)
-            * (2.0 ** (step * exponent) if name == "d" else 1.0)
-            * math.exp(rng.normal(0, 0.02)),
-            "F": 2 ** min(step, 8),
-            "seed": step,
-        }
-        for k, (name, steps) in enumerate(ladders.items())
-        for step in steps
-    ]
+    points = []
+    for k, (name, (size, steps)) in enumerate(ladders.items()):
+        for step in steps:
+            growth = 2.0 ** (step * exponent) if k == 0 else 1.0
+            needed = (1.2 - 0.4 / step + 0.1 * k) * growth * math.exp(rng.normal(0, 0.02))
+            sizes = {"F": 8, "d": 32, "m": 8, "delta": 0.1, size: 2.0 ** (-step if size == "delta" else step)}
+            points.append({"ladder": name, "size": size, **sizes, "needed": needed, "seed": 0})
+    return points
 
 
 def special_claims() -> list[dict]:

@@ -323,6 +323,18 @@ def test_charts_of_claims_can_be_drawn(claim_id):
     assert drawn.count('aria-roledescription="point"') == len(record["points"])
 
 
+def test_ladders_stand_at_the_size_that_they_name():
+    rungs = [
+        {"ladder": "d", "size": "d", "d": 64, "F": 4, "needed": 1.5, "seed": 0},
+        {"ladder": "delta", "size": "delta", "delta": 0.25, "F": 4, "needed": 1.25, "seed": 0},
+        {"ladder": "F", "size": "F", "F": None, "needed": 1.0},
+    ]
+    chart = charts.claim_chart(records.verdict("x", quantifier="absolute constants", points=rungs))
+    table = chart["tables"]["points"]
+    at, needed = table["columns"].index("x"), table["columns"].index("y")
+    assert [(row[at], row[needed]) for row in table["rows"]] == [(64, 1.5), (4.0, 1.25)]
+
+
 def test_points_without_a_place_are_counted_not_drawn():
     points = [{"measured": 1.0, "bound": 2.0}, {"measured": None, "bound": 1.0}]
     chart = charts.claim_chart(records.verdict("x", points=points))
@@ -353,6 +365,12 @@ def test_scale_shows_what_the_values_span(values, kind):
     points = [{"measured": v, "bound": v} for v in values]
     spec = charts.claim_chart(records.verdict("x", points=points))["spec"]
     assert spec["encoding"]["x"]["scale"].get("type") == kind
+
+
+def test_ticks_of_a_wide_scale_are_zero_and_powers_of_ten():
+    points = [{"measured": v, "bound": v} for v in (-1e17, -1.0, -2.0, 0.0, 1.0, 3.0)]
+    axis = charts.claim_chart(records.verdict("x", points=points))["spec"]["encoding"]["x"]["axis"]
+    assert axis["values"] == [-1e17, -1e12, -1e7, -100.0, 0.0]
 
 
 def test_packing_keeps_every_value_and_repeats_none():

@@ -205,6 +205,18 @@ def test_ladders_and_figures_are_drawn(page, address):
     assert plot.locator(".role-mark.mark-symbol path").count() == 300
 
 
+@pytest.mark.parametrize("width", [360, 1280])
+def test_every_entry_of_a_legend_is_inside_its_chart(page, address, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{address}#claim=B.40")
+    plot = drawn(page, "B.40")
+    labels = plot.locator(".role-legend-label text")
+    assert labels.count() == 5
+    box = plot.locator("svg").bounding_box()
+    bottoms = [labels.nth(k).bounding_box()["y"] + labels.nth(k).bounding_box()["height"] for k in range(5)]
+    assert max(bottoms) <= box["y"] + box["height"] + 1
+
+
 def test_dark_mode_follows_the_system_and_the_button(page, address):
     background = "getComputedStyle(document.body).backgroundColor"
     page.emulate_media(color_scheme="light")

@@ -35,7 +35,9 @@ def claim_chart(record: Record) -> Chart | None:
     """The chart of a claim's points, {"spec", "tables", "title", "caption"}; None where there is none to draw."""
     given = record.get("points") or []
     if record["quantifier"] == Quantifier.CONSTANTS:
-        points = [p for p in given if _positive(p.get("size")) and _positive(p.get("needed"))]
+        points = [
+            {**p, "size": _size(p)} for p in given if _positive(_size(p)) and _positive(p.get("needed"))
+        ]
         drawn = _constants(record, points) if points else None
     else:
         points = [p for p in given if _finite(p.get("measured")) and _finite(p.get("bound"))]
@@ -51,6 +53,13 @@ def _finite(value: Any) -> bool:
 
 def _positive(value: Any) -> bool:
     return _finite(value) and value > 0
+
+
+def _size(point: Record) -> Any:
+    """Where a point stands on its ladder: a number, or the size that it names, probabilities as 1/delta."""
+    size = point.get("size")
+    value: Any = point.get(size) if isinstance(size, str) else size
+    return 1 / value if _positive(value) and value < 1 else value
 
 
 def _whole(description: str, layers: list[Chart], **more: Any) -> Chart:
@@ -72,25 +81,35 @@ def _cells(
     return cells, [{"field": column, "title": key} for key, column in columns.items()]
 
 
-def _axis(field: str, title: str, scale: Chart, values: Sequence[float]) -> Chart:
-    """Few ticks; on a logarithmic scale of several decades, powers of ten alone."""
-    ticks: Chart = {"tickCount": 6}
-    if scale.get("type") == "log" and max(values) >= 100 * min(values):
-        first, last = math.ceil(math.log10(min(values))), math.floor(math.log10(max(values)))
-        ticks = {"values": [10.0**k for k in range(first, last + 1, 1 + (last - first) // 8)]}
-    return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": ticks}
-
-
 def _scale(values: Sequence[float]) -> Chart:
     """Linear, unless the values span more than that shows."""
-    sizes = [abs(v) for v in values if v]
-    if not sizes or max(sizes) < 50 * min(sizes):
+    sizes = sorted(abs(v) for v in values if v)
+    if not sizes or sizes[-1] < 50 * sizes[0]:
         return LINEAR
     if min(values) > 0:
         return LOG
-    if max(sizes) < 50 * statistics.median(sizes):
+    if sizes[-1] < 50 * statistics.median(sizes):
         return LINEAR
-    return {**LINEAR, "type": "symlog", "constant": statistics.median(sizes)}
+    return {**LINEAR, "type": "symlog", "constant": sizes[len(sizes) // 4]}
+
+
+def _axis(field: str, title: str, scale: Chart, values: Sequence[float]) -> Chart:
+    """Few ticks; where the scale is logarithmic over several decades, at zero and powers of ten alone."""
+    low, high = min(values), max(values)
+    ticks: Chart = {"tickCount": 6}
+    if scale.get("type") == "log" and high >= 100 * low:
+        ticks = {"values": _powers(low, high, 8)}
+    elif scale.get("type") == "symlog":
+        powers = _powers(scale["constant"], max(high, -low), 4)
+        ticks = {"values": [t for t in (*(-p for p in reversed(powers)), 0.0, *powers) if low <= t <= high]}
+    return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": ticks}
+
+
+def _powers(low: float, high: float, most: int) -> list[float]:
+    """At most so many powers of ten, evenly spaced, the largest one included."""
+    first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
+    step = 1 + (last - first) // most
+    return [10.0**k for k in range(last, first - 1, -step)][::-1]
 
 
 def _scatter(record: Record, points: Sequence[Record]) -> Chart:
@@ -136,8 +155,15 @@ def _constants(record: Record, points: Sequence[Record]) -> Chart:
     cells, tooltip = _cells(record, points, {"ladder": "ladder", "size": "x", "needed": "y"})
     tables = {"points": cells}
     ladders = sorted({str(p.get("ladder")) for p in points})
-    ladder = {"field": "ladder", "type": "nominal", "title": "ladder", "scale": {"domain": ladders}}
-    size = _axis("x", "size", LOG, [p["size"] for p in points])
+    legend = {"columns": max(1, 72 // (max(map(len, ladders)) + 6)), "labelLimit": 0, "symbolLimit": 0}
+    ladder = {
+        "field": "ladder",
+        "type": "nominal",
+        "title": None,
+        "scale": {"domain": ladders},
+        "legend": legend,
+    }
+    size = _axis("x", "size that grows (1/delta for a probability)", LOG, [p["size"] for p in points])
     needed = _axis("y", "constant needed", LOG, [p["needed"] for p in points])
     line = {"mark": {"type": "line"}, "encoding": {"y": {**needed, "aggregate": "median"}}}
     dots = {
@@ -151,7 +177,9 @@ def _constants(record: Record, points: Sequence[Record]) -> Chart:
     layers: list[Chart] = [
         {"encoding": {"x": size, "color": ladder, "opacity": opacity}, "layer": [line, dots]}
     ]
-    caption = "A line is a ladder of sizes; a constant exists if none keeps rising. Choose one in the legend."
+    caption = (
+        "A line is a ladder of sizes; a constant exists if none keeps rising. Choose a ladder in the legend."
+    )
     common = _common_constant(record)
     if common is not None:
         tables["common"] = table([{"y": common}])

@@ -24,8 +24,10 @@ def figure_view(record: Record) -> dict[str, Any]:
             }
             for chart in record.get("charts") or []
         ],
-        "columns": table["columns"],
-        "rows": [[_entry(value) for value in row] for row in table["rows"]],
+        "columns": [
+            _column(name, [row[k] for row in table["rows"]]) for k, name in enumerate(table["columns"])
+        ],
+        "rows": [[numbers.number(value) for value in row] for row in table["rows"]],
         "attributes": [(name, _listed(value)) for name, value in (record.get("attributes") or {}).items()],
         "notes": record.get("notes") or [],
         "command": record.get("command") or "",
@@ -33,9 +35,9 @@ def figure_view(record: Record) -> dict[str, Any]:
     }
 
 
-def _entry(value: Any) -> dict[str, Any]:
-    numeric = isinstance(value, int | float) and not isinstance(value, bool)
-    return {"text": numbers.number(value), "numeric": numeric or value is None}
+def _column(name: str, values: list[Any]) -> dict[str, Any]:
+    numeric = any(isinstance(value, int | float) for value in values)
+    return {"text": name, "numeric": numeric and not any(isinstance(value, str) for value in values)}
 
 
 def _listed(value: Any) -> str:

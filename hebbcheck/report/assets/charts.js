@@ -6,7 +6,7 @@
     const plain = value === 0 || (Math.abs(value) >= 1e-3 && Math.abs(value) < 1e5);
     if (plain || !/^[-−\d.,e+]+$/.test(label)) return label;
     const [mantissa, exponent] = value.toExponential(2).split("e");
-    const factor = Number(mantissa) === 1 ? "" : `${Number(mantissa)}·`;
+    const factor = { 1: "", "-1": "−" }[Number(mantissa)] ?? `${Number(mantissa)}·`.replace("-", "−");
     return `${factor}10${[...String(Number(exponent))].map((digit) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(digit)]).join("")}`;
   };
 
@@ -19,7 +19,7 @@
     padding: 2,
     axisQuantitative: { labelExpr: "power(datum.value, datum.label)" },
     axis: { ...text, gridColor: "var(--grid)", domainColor: "var(--rule-strong)", tickColor: "var(--rule-strong)", titlePadding: 8 },
-    legend: { ...text, orient: "bottom", symbolSize: 70, columns: { signal: "max(1, floor(width / 130))" } },
+    legend: { ...text, orient: "bottom", symbolSize: 70, labelLimit: 0 },
     header: text,
     title: { font, color: "var(--ink)", fontSize: 13, fontWeight: 600, anchor: "start" },
     view: { stroke: null },
@@ -28,10 +28,10 @@
     text: { font, fill: "var(--ink)" },
     rule: { color: "var(--quiet)" },
     area: { fillOpacity: 0.2 },
-    range: { category },
+    range: { category, symbol: ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"] },
     style: { guide: { color: "var(--quiet)", strokeWidth: 1.4 } },
   };
-  const options = { mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false, tooltip: { disableDefaultStyle: true }, expressionFunctions: { power }, config };
+  const options = { mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false, tooltip: { disableDefaultStyle: true }, expressionFunctions: { power } };
 
   const specification = (chart) => {
     const { spec, tables } = JSON.parse(chart.querySelector("script").textContent);
@@ -45,7 +45,9 @@
     if (plot.dataset.drawn) return;
     plot.dataset.drawn = "started";
     try {
-      await vegaEmbed(plot, specification(chart), options);
+      const columns = Math.max(1, Math.floor(plot.clientWidth / 150));
+      const legend = { ...config.legend, columns };
+      await vegaEmbed(plot, specification(chart), { ...options, config: { ...config, legend } });
       plot.dataset.drawn = "done";
     } catch (error) {
       plot.dataset.drawn = "failed";
