@@ -21,7 +21,7 @@ class Vectors(Instance):
     """v[0], v[1], ... are the vectors (d each); `v.sketched_kernel(samples, m)` draws the kernel of the first two."""
 
     def __getitem__(self, index: int) -> Any:
-        return self.all[index]
+        return self.all[index, ...]
 
     @property
     def all(self) -> Any:
@@ -71,7 +71,7 @@ def _gaussian_pair(rng: np.random.Generator, cosine: np.ndarray) -> np.ndarray:
 
 class ExactVectors(ExactInstance):
     def __getitem__(self, index: int) -> Any:
-        return self.all[index]
+        return self.all[index, ...]
 
     @property
     def all(self) -> Any:
