@@ -86,6 +86,18 @@ class Backend:
         """The unit roundoff's double: the gap between 1 and the next number of this dtype."""
         return float(np.finfo(self.dtype).eps)
 
+    def check(self) -> None:
+        """Raises HebbcheckError where the package, the device or the dtype on it is missing."""
+        try:
+            self.asarray(np.zeros(1))
+        except HebbcheckError:
+            raise
+        except Exception as error:  # libraries differ in what they raise for a device that is not there
+            raise HebbcheckError(
+                f"backend {self.name!r} cannot hold {self.dtype} arrays on device {self.device!r} "
+                f"({type(error).__name__}: {error}); try --device cpu or another --backend"
+            ) from error
+
     def asarray(self, host: np.ndarray) -> Any:
         """A host array on this backend: floats become this backend's dtype, integers int64."""
         host = np.asarray(host)

@@ -124,7 +124,7 @@ def _load(path: Path) -> tuple[ModuleType, list[Claim]]:
         raise HebbcheckError(f"{path} cannot be read ({error.strerror}); a Python file is needed") from None
     key = (str(path), hashlib.sha256(content).hexdigest())
     if key not in _loaded:
-        module = _import(path, key[1])
+        module = _import(path, hashlib.sha256(repr(key).encode()).hexdigest())
         declared = [c for c in collected() if c.module == module.__name__]
         unique(declared)
         _loaded[key] = (module, declared)

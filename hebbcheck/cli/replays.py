@@ -10,7 +10,6 @@ import click
 
 from ..errors import HebbcheckError
 from .output import Screen, number, one_line
-from .session import check_usable
 
 if TYPE_CHECKING:
     from ..claim import Claim
@@ -26,7 +25,7 @@ def replay(file: str) -> int:
 
     example = load(Path(file))
     claim = claim_of(example, file)
-    check_usable(Settings(**example.settings).arrays)
+    Settings(**example.settings).arrays.check()
     told = _recomputed(example, claim, file)
     _tell(Screen(), example, claim, told)
     return 0 if told.broken else 1
