@@ -8,7 +8,7 @@ smallest constants for which the curve lies on the right side).  Everything is d
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,8 @@ RANK_TOLERANCE = 1e-6
 """Directions of the constants that change the curve by less, relative to others, are not identified."""
 TAKES_PART = 0.1
 """The smallest weight with which a constant belongs to a direction that is not identified."""
+SAME_CURVE = 1e-9
+"""Fits whose R^2 differ by no more than this are the same curve."""
 LEAST, LARGEST = 1e-12, 1e12
 """Where constants are searched, unless they say otherwise."""
 
@@ -93,7 +95,10 @@ def r_squared(measured: Any, predicted: Any, weights: Any = None) -> float:
 
 
 def as_fitted(form: Form, constants: Sequence[Constant], measured: Any, weights: Any = None) -> Fit:
-    """The form with all its constants free in their ranges: least squares, weighted where weights are given."""
+    """The form with all its constants free in their ranges: least squares, weighted where weights are given.
+
+    Of constants that the points do not identify separately, the last one gets its starting value.
+    """
     measured = _finite("measurements", measured)
     root = np.ones_like(measured) if weights is None else np.sqrt(_finite("weights", weights))
     low, high = ([_to_search(c, getattr(c, end)) for c in constants] for end in ("low", "high"))
@@ -122,7 +127,8 @@ def as_fitted(form: Form, constants: Sequence[Constant], measured: Any, weights:
             "the form is not finite wherever the search starts; finite predictions are needed"
         )
     values = _from_search(constants, best.x) if constants else {}
-    return _fit(form, values, measured, weights, confounded(form, values))
+    fit = _fit(form, values, measured, weights, confounded(form, values))
+    return _settled(fit, form, constants, measured, weights)
 
 
 def as_stated(
@@ -278,6 +284,19 @@ def _cover(needed: np.ndarray, share: float) -> float:
         raise HebbcheckError(f"share={share!r} is no share of points; a number above 0 and up to 1 is needed")
     count = int(np.ceil(share * needed.size - 1e-9))
     return float(np.sort(needed)[max(count, 1) - 1])
+
+
+def _settled(fit: Fit, form: Form, constants: Sequence[Constant], measured: np.ndarray, weights: Any) -> Fit:
+    """The fit with a confounded constant at its starting value, where the curve stays the same."""
+    for group in fit.confounded:
+        if len(group) < 2:
+            continue
+        held = {c.name: c.start for c in constants if c.name == group[-1]}
+        rest = as_stated(form, [replace(c, stated=None) for c in constants], measured, held, weights)
+        if rest.r2 >= fit.r2 - SAME_CURVE:
+            values = {c.name: rest.constants[c.name] for c in constants}
+            return replace(rest, constants=values, confounded=fit.confounded)
+    return fit
 
 
 def _fit(form: Form, values: dict[str, float], measured: np.ndarray, weights: Any, groups: Any) -> Fit:

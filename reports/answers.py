@@ -260,7 +260,8 @@ def notes_on(question: Question, pooled: Answers, replicates: int, seeds: int) -
     ]
     for group in pooled.fitted.confounded:
         if len(group) > 1:
-            told.append(f"The points do not identify {' and '.join(group)} separately.")
+            shown = f"{group[-1]} = {number(pooled.fitted.constants[group[-1]], 3)}"
+            told.append(f"The points do not identify {' and '.join(group)} separately (shown with {shown}).")
         elif abs(pooled.fitted.constants[group[0]]) < 1e-9:
             told.append(f"The fit sets {group[0]} to 0, the end of its range.")
         else:

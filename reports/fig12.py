@@ -134,7 +134,7 @@ if wordllama.available:
         source="Figure 12, left",
         title="The margin on token embeddings follows the composite cross-talk",
         expect="refuted",
-        erratum="On token embeddings of another model the fitted form explains the margin with an R² near 0.87.",
+        erratum="On the token embeddings of another model the fitted form has an R² of 0.8 to 0.9 on average.",
     )
     def wordllama_r2(fig):
         """The fitted form with K_diag_min V_min and √(E_K E_v) κ has R² of at least 0.95 on embeddings."""
@@ -146,7 +146,7 @@ if wordllama.available:
         source="Figure 12, right",
         title="The margin on token embeddings follows the isotropic scaling",
         expect="refuted",
-        erratum="On token embeddings of another model the isotropic form explains the margin with an R² near 0.86.",
+        erratum="On the token embeddings of another model the isotropic form has an R² of 0.8 to 0.9 on average.",
     )
     def wordllama_r2_isotropic(fig):
         """The isotropic scaling, fitted, has R² of at least 0.95 on a model's embeddings."""

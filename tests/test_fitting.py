@@ -82,6 +82,7 @@ def test_the_width_sweep_cannot_tell_two_constants_apart_but_the_fact_sweep_can(
     by_width = fitting.as_fitted(isotropic(), ISOTROPIC, isotropic()(true))
     by_facts = fitting.as_fitted(isotropic(512, facts), ISOTROPIC, isotropic(512, facts)(true))
     assert by_width.confounded == (("C", "C_L"),)
+    assert by_width.constants["C_L"] == ISOTROPIC[2].start and by_width.r2 == pytest.approx(1)
     assert by_facts.confounded == ()
     assert by_facts.constants == pytest.approx(true, rel=1e-3)
 
