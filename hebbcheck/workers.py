@@ -31,9 +31,14 @@ CELLS_AHEAD = 16
 class Subject(Protocol):
     """What is measured: its digest changes with its definition; without a reference it stays here."""
 
-    id: str
-    digest: str
-    reference: Any
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def digest(self) -> str: ...
+
+    @property
+    def reference(self) -> Any: ...
 
 
 def run_cell(subject: Subject, settings: Settings, measure: str, params: str) -> tuple[str, float]:

@@ -9,6 +9,7 @@ import numpy as np
 
 import hebbcheck as hc
 from hebbcheck import geometry as geo
+from hebbcheck import sqrt
 from hebbcheck.arrays import Streams
 from hebbcheck.errors import HebbcheckError
 from hebbcheck.figure import Figure, Summary
@@ -151,3 +152,38 @@ if wordllama.available:
     def wordllama_r2_isotropic(fig):
         """The isotropic scaling, fitted, has R² of at least 0.95 on a model's embeddings."""
         return hc.at_least(fig.r2_fitted_isotropic, 0.95)
+
+    token_rows = geo.facts(
+        keys=geo.file(table()), values=geo.file(table()), F=(3, 128), m=(8, 512), memory="bilinear"
+    )
+
+    @hc.claim(
+        "wordllama.eq6",
+        over=token_rows,
+        source="Equation 6, on token embeddings",
+        title="The margin is signal plus cross-talk, on token embeddings",
+        needs=["eq6"],
+    )
+    def wordllama_decomposition(x):
+        r"\gamma_{ij} = s_{ij} + z_{ij}"
+        return hc.equal(x.margins, x.signal + x.crosstalk)
+
+    @hc.claim(
+        "wordllama.B.25",
+        over=token_rows,
+        source="Theorem B.25, on token embeddings",
+        title="The margin bounds, on token embeddings of norm one",
+        needs=["B.25.43", "B.25.44"],
+    )
+    def wordllama_margin(x):
+        r"""\gamma_{\min} \ge K_{\min}^{\mathrm{diag}} V_{\min} - \sqrt{E_K E_v}\, \kappa, \quad
+        \gamma_{\min} \ge K_{\min}^{\mathrm{diag}} V_{\min} - K_{\max}^{\mathrm{off}} V_{\max}
+        - \sqrt{\tilde E_K \tilde E_v}\, \tilde\kappa"""
+        signal = x.K_diag_min * x.V_min
+        return [
+            hc.at_least(x.gamma_min, signal - sqrt(x.E_K) * sqrt(x.E_v) * x.kappa),
+            hc.at_least(
+                x.gamma_min,
+                signal - x.K_off_max * x.V_max - sqrt(x.E_K_tilde) * sqrt(x.E_v_tilde) * x.kappa_tilde,
+            ),
+        ]
