@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import re
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,11 +16,13 @@ import numpy as np
 
 from .claim import Claim
 from .errors import HebbcheckError
-from .evaluation import Decision, as_computed, decide, evaluate
-from .instance import Raw
+from .evaluation import Decision, as_computed, beyond_rounding, decide, evaluate
+from .inputs import Raw
 from .settings import Settings
 
 FORMAT = "hebbcheck counterexample 1"
+MOST_EXACT = 4000
+"""Counterexamples made from more numbers are recomputed in floating point only."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +50,22 @@ def save(folder: Path, claim: Claim, settings: Settings, kind: str, raw_json: di
         "unit": sorted(raw.unit),
         "spanned": raw.spanned,
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    name = re.sub(r"[^\w.+-]", "_", f"{claim.id}.{settings.backend}-{settings.dtype}.{settings.seed}.{kind}")
-    path = folder / f"{name}.npz"
-    arrays = {f"array_{key}": array for key, array in raw.arrays.items()}
-    np.savez(path, header=np.array(json.dumps(header)), **arrays)
+    path = folder / f"{_word(claim.id)}.{settings.backend}-{settings.dtype}.{settings.seed}.{kind}.npz"
+    arrays: dict[str, Any] = {f"array_{key}": array for key, array in raw.arrays.items()}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        np.savez(path, header=np.array(json.dumps(header)), **arrays)
+    except OSError as error:
+        raise HebbcheckError(
+            f"{path} cannot be written ({error.strerror}); counterexamples are kept there; try another folder"
+        ) from None
     return path
+
+
+def _word(id: str) -> str:
+    """An id as a part of a file's name; different ids give different names."""
+    word = re.sub(r"[^\w.+-]", "_", id)[:80]
+    return word if word == id else f"{word}-{hashlib.sha256(id.encode()).hexdigest()[:8]}"
 
 
 def load(path: Path) -> Counterexample:
@@ -59,19 +74,34 @@ def load(path: Path) -> Counterexample:
         with np.load(path, allow_pickle=False) as archive:
             header = json.loads(str(archive["header"]))
             arrays = {name[6:]: archive[name] for name in archive.files if name.startswith("array_")}
-        if header["format"] != FORMAT:
-            raise KeyError("format")
-        raw = Raw(header["numbers"], arrays, header["memory"], frozenset(header["unit"]), header["spanned"])
-        return Counterexample(raw, header["claim"], header["origin"], header["settings"], header["kind"])
-    except OSError as error:
-        reason = error.strerror or "it is no numpy archive"
+        return _parsed(header, arrays)
+    except FileNotFoundError:
         raise HebbcheckError(
-            f"{path} cannot be read ({reason}); a counterexample file (.npz) is needed"
+            f"{path} does not exist; a counterexample file (.npz) is needed; see .hebbcheck/counterexamples"
         ) from None
-    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, AttributeError):
+    except (
+        *(OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, MemoryError),
+        *(zipfile.BadZipFile, zlib.error, HebbcheckError),
+    ):
         raise HebbcheckError(
-            f"{path} is no counterexample file; one that hebbcheck verify wrote is needed (.hebbcheck/counterexamples)"
+            f"{path} is no counterexample file; one that hebbcheck verify wrote is needed; "
+            "see .hebbcheck/counterexamples"
         ) from None
+
+
+def _parsed(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Counterexample:
+    """The counterexample of a file's parts, each of the type that it must have."""
+    if header["format"] != FORMAT:
+        raise ValueError("another format")
+    Settings(**header["settings"])
+    numbers = {str(name): value for name, value in header["numbers"].items() if math.isfinite(value)}
+    texts = [header[name] for name in ("memory", "claim", "origin", "kind")]
+    if not all(isinstance(text, str) for text in texts) or any(
+        a.dtype.kind not in "fiu" for a in arrays.values()
+    ):
+        raise TypeError("a part of another type")
+    raw = Raw(numbers, arrays, header["memory"], frozenset(header["unit"]), bool(header["spanned"]))
+    return Counterexample(raw, header["claim"], header["origin"], header["settings"], header["kind"])
 
 
 @dataclass(frozen=True)
@@ -87,12 +117,15 @@ class Replay:
 
 def replay(example: Counterexample, claim: Claim) -> Replay:
     """Recompute the claim on the instance, in floating point and exactly where that is possible."""
-    settings = Settings(**example.settings)
-    value = evaluate(claim, claim.family.build(example.raw, settings.arrays), {})
+    settings, raw = Settings(**example.settings), example.raw
+    value = evaluate(claim, claim.family.build(raw, settings.arrays), {})
     if not value.defined or not all(value.met.values()):
-        return Replay(float("nan"), float("nan"), float("nan"), Decision.UNMET, False)
-    small = example.raw.entries <= 4000
-    decision = decide(claim, as_computed(example.raw, settings.arrays), {}) if small else Decision.FLOAT_ONLY
-    exact = decision in (Decision.VIOLATED, Decision.HOLDS)
-    broken = decision is Decision.VIOLATED if exact else value.slack < 0
+        return Replay(math.nan, math.nan, math.nan, Decision.UNMET, False)
+    decision = Decision.FLOAT_ONLY
+    if raw.entries <= MOST_EXACT:
+        decision = decide(claim, as_computed(raw, settings.arrays), {})
+    if decision is Decision.FLOAT_ONLY:
+        broken = value.slack < 0 and beyond_rounding(claim, raw, value, {}, settings.arrays)
+    else:
+        broken = decision is Decision.VIOLATED
     return Replay(value.measured, value.bound, value.ratio, decision, broken)

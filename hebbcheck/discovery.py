@@ -1,33 +1,36 @@
-"""Finding claims and figures: in the paper's packages, in a user's files, by id, pattern, tag or path."""
+"""Finding claims: in the paper's packages, in a user's files, by id, pattern, tag or path."""
 
 from __future__ import annotations
 
+import ast
 import difflib
 import fnmatch
-import hashlib
 import importlib
-import importlib.util
+import os
 import pkgutil
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
-from .claim import Claim, collected
+from .claim import Claim
 from .errors import HebbcheckError
+from .loading import PAPER, import_module, load_file
 
-PAPER = ("hebbcheck.bounds", "hebbcheck.reports")
-_loaded: dict[tuple[str, str], tuple[ModuleType, list[Claim]]] = {}
+SKIPPED = ("node_modules", "site-packages", "__pycache__")
+"""Folders that hold no claims of the user's own; neither do hidden ones."""
 
 
 def load(origin: str | Path) -> list[Claim]:
-    """The claims of one file (a path) in the order in which they are declared."""
-    return _load(Path(origin))[1]
+    """The claims of one file (a path) in the order in which they are declared.
+
+    Raises HebbcheckError where two of them have one id.
+    """
+    return unique(load_file(Path(origin))[1])
 
 
 def load_module(origin: str | Path) -> ModuleType:
     """The module that a claims or figures file is."""
-    return _load(Path(origin))[0]
+    return load_file(Path(origin))[0]
 
 
 def paper_modules() -> list[ModuleType]:
@@ -36,13 +39,14 @@ def paper_modules() -> list[ModuleType]:
     for package_name in PAPER:
         package = importlib.import_module(package_name)
         for info in pkgutil.walk_packages(package.__path__, package_name + "."):
-            modules.append(importlib.import_module(info.name))
+            spec = info.module_finder.find_spec(info.name, None)
+            modules.append(import_module(info.name, Path(getattr(spec, "origin", None) or info.name)))
     return modules
 
 
 def paper_claims() -> list[Claim]:
     """Every claim of the paper, in the order of modules and lines."""
-    return [c for module in paper_modules() for c in load(module.__file__)]
+    return [c for module in paper_modules() for c in load(str(module.__file__))]
 
 
 def select(words: Iterable[str] = ()) -> list[Claim]:
@@ -56,9 +60,8 @@ def select(words: Iterable[str] = ()) -> list[Claim]:
     chosen: list[Claim] = []
     for word in words:
         file, _, id = word.partition("::")
-        path = Path(file)
-        if path.suffix == ".py" or path.exists() or "/" in file:
-            found = _in_path(path)
+        if file.endswith(".py") or "/" in file or os.path.exists(file):
+            found = _in_path(Path(file))
             chosen += _named(id, found) if id else found
         else:
             chosen += _named(word, paper_claims())
@@ -97,85 +100,40 @@ def _named(word: str, known: list[Claim]) -> list[Claim]:
 
 
 def _in_path(path: Path) -> list[Claim]:
-    if not path.exists():
+    if not os.path.exists(path):
         raise HebbcheckError(
             f"{path} does not exist; a claims file or a folder of them is needed; check the path"
         )
-    if path.is_dir():
-        files = sorted(f for f in path.rglob("*.py") if not any(p.startswith(".") for p in f.parts[1:]))
-        found = [c for f in files if _mentions_claims(f) for c in load(f)]
-    else:
-        found = load(path)
+    files = _claims_files(path) if path.is_dir() else [path]
+    found = [c for file in files for c in load(file)]
     if not found:
-        raise HebbcheckError(f"{path} declares no claim; a claim is a function under @hc.claim(...)")
+        raise HebbcheckError(
+            f"{path} declares no claim; a function under @hc.claim(...) is needed; see hebbcheck list --help"
+        )
     return found
 
 
-def _mentions_claims(file: Path) -> bool:
-    text = file.read_text(errors="replace")
-    return "hebbcheck" in text and "claim(" in text
+def _claims_files(folder: Path) -> list[Path]:
+    """The Python files below a folder that declare claims."""
+
+    def skipped(file: Path) -> bool:
+        parts = file.relative_to(folder).parts
+        return any(part.startswith(".") or part in SKIPPED for part in parts)
+
+    return [file for file in sorted(folder.rglob("*.py")) if not skipped(file) and _declares_claims(file)]
 
 
-def _load(path: Path) -> tuple[ModuleType, list[Claim]]:
+def _declares_claims(file: Path) -> bool:
+    """Whether a file calls something named claim; one that cannot be parsed may, and loading it will tell."""
     try:
-        path = path.resolve(strict=True)
-        content = path.read_bytes()
-    except OSError as error:
-        raise HebbcheckError(f"{path} cannot be read ({error.strerror}); a Python file is needed") from None
-    key = (str(path), hashlib.sha256(content).hexdigest())
-    if key not in _loaded:
-        module = _import(path, hashlib.sha256(repr(key).encode()).hexdigest())
-        declared = [c for c in collected() if c.module == module.__name__]
-        unique(declared)
-        _loaded[key] = (module, declared)
-    return _loaded[key]
-
-
-def _import(path: Path, digest: str) -> ModuleType:
-    name = _package_name(path)
-    if name:
-        return importlib.import_module(name)
-    name = f"hebbcheck_claims_{path.stem}_{digest[:12]}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise HebbcheckError(f"{path} is no Python file; a claims file ends in .py; rename it")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    sys.path.insert(0, str(path.parent))
+        content = file.read_bytes()
+    except OSError:
+        return True
+    if b"hebbcheck" not in content or b"claim" not in content:
+        return False
     try:
-        spec.loader.exec_module(module)
-    except HebbcheckError as error:
-        raise HebbcheckError(f"{path}: {error}") from None
-    except (Exception, SystemExit) as error:
-        where = _line_in(path, error)
-        raise HebbcheckError(
-            f"{path} does not import: {type(error).__name__}: {' '.join(str(error).split())}{where}; "
-            "run it with python to see more"
-        ) from None
-    finally:
-        sys.path.remove(str(path.parent))
-    return module
-
-
-def _line_in(path: Path, error: BaseException) -> str:
-    if isinstance(error, SyntaxError):
-        return ""
-    line, frame = None, error.__traceback__
-    while frame is not None:
-        if frame.tb_frame.f_code.co_filename == str(path):
-            line = frame.tb_lineno
-        frame = frame.tb_next
-    return f" (line {line})" if line else ""
-
-
-def _package_name(path: Path) -> str | None:
-    for package_name in PAPER:
-        package = importlib.import_module(package_name)
-        for folder in package.__path__:
-            try:
-                inside = path.relative_to(Path(folder).resolve())
-            except ValueError:
-                continue
-            parts = [p for p in inside.with_suffix("").parts if p != "__init__"]
-            return ".".join([package_name, *parts])
-    return None
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError):
+        return b"claim(" in content
+    called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return any(getattr(function, "attr", getattr(function, "id", "")) == "claim" for function in called)

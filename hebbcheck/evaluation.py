@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+import array_api_compat
 import numpy as np
 
 from . import balls
-from .claim import Claim, Relation
+from .arrays import Backend
+from .claim import Claim, Mean, Relation
 from .errors import HebbcheckError
-from .instance import Instance, Raw
+from .inputs import Raw
 
 PRECISIONS = (128, 512, 2048)
 """Bits of ball arithmetic, tried in turn until a violation is decided."""
@@ -47,62 +50,82 @@ class Value:
         return self.slack / self.scale if self.scale > 0 else (0.0 if self.slack == 0 else self.slack)
 
 
-def evaluate(claim: Claim, instance: Instance, constants: dict[str, float] | None = None) -> Value:
+def evaluate(claim: Claim, instance: Any, constants: dict[str, float] | None = None) -> Value:
     """The claim's relations on an instance, in floating point.  Undefined instances are marked, not raised."""
     with np.errstate(all="ignore"):
         return _evaluate(claim, instance, constants or {})
 
 
-def _evaluate(claim: Claim, instance: Instance, constants: dict[str, float]) -> Value:
+def _evaluate(claim: Claim, instance: Any, constants: dict[str, float]) -> Value:
     try:
         met = claim.holds_given(instance, constants)
         if not all(met.values()):
             return Value(True, met)
-        sides = [_sides(relation) for relation in claim.relations(instance, **constants)]
-    except ZeroDivisionError:
+        sides = [_sides(claim, relation) for relation in claim.relations(instance, **constants)]
+    except (ZeroDivisionError, OverflowError):
         return Value(False, {})
     values = [Value(not math.isnan(s[0]), met, *s) for s in sides]
     return min(values, key=lambda v: (v.defined, v.ratio))
 
 
-def _sides(relation: Relation) -> tuple[float, float, float, float, bool]:
+def _sides(claim: Claim, relation: Relation) -> tuple[float, float, float, float, bool]:
     """(slack, scale, measured, bound, beyond trivial) at the entry where the slack is smallest."""
-    measured, bound = (np.asarray(_host(side), dtype=float) for side in (relation.measured, relation.bound))
-    if relation.kind == "equal" and measured.shape != bound.shape and measured.ndim and bound.ndim:
-        raise HebbcheckError(
-            f"the sides of an equality have shapes {measured.shape} and {bound.shape}; one shape is needed"
-        )
+    measured, bound = (_host(claim, side) for side in (relation.measured, relation.bound))
+    _check_shapes(claim, measured, bound)
     measured, bound = np.broadcast_arrays(measured, bound)
     if measured.size == 0:
         return 0.0, 0.0, 0.0, 0.0, False
-    with np.errstate(invalid="ignore", over="ignore"):
-        slack = Relation(relation.kind, measured, bound).slack()
-        slack = np.where((measured == bound) & np.isinf(measured), 0.0, slack)
-        scale = np.maximum(np.abs(measured), np.abs(bound))
-        scale = np.where(np.isinf(scale), 1.0, scale)
-        if relation.kind == "equal":
-            scale = np.full_like(scale, np.max(scale))
+    slack = Relation(relation.kind, measured, bound).slack()
+    slack = np.where((measured == bound) & np.isinf(measured), 0.0, slack)
     if np.any(np.isnan(slack)):
         return (math.nan,) * 4 + (False,)
+    scale = np.maximum(np.abs(measured), np.abs(bound))
+    scale = np.where(np.isinf(scale), 1.0, scale)
+    if relation.kind == "equal":
+        scale = np.full_like(scale, np.max(scale))
     where = np.unravel_index(int(np.argmin(slack)), slack.shape)
-    beyond = relation.trivial is not None and bool(_beyond(relation, float(bound[where])))
+    beyond = relation.trivial is not None and _beyond(relation.kind, float(bound[where]), relation.trivial)
     return float(slack[where]), float(scale[where]), float(measured[where]), float(bound[where]), beyond
 
 
-def _beyond(relation: Relation, bound: float) -> bool:
+def _beyond(kind: str, bound: float, trivial: float) -> bool:
     """Whether the bound says nothing: the measured side can never pass `trivial` anyway."""
-    assert relation.trivial is not None
-    return bound >= relation.trivial if relation.kind == "at_most" else bound <= relation.trivial
+    return bound >= trivial if kind == "at_most" else bound <= trivial
 
 
-def _host(side: Any) -> Any:
-    if hasattr(side, "detach"):
-        return side.detach().cpu().numpy()
-    if isinstance(side, np.ndarray | float | int):
-        return side
-    if hasattr(side, "get") and hasattr(side, "ndim"):
-        return side.get()
-    return np.asarray(side) if hasattr(side, "__array__") or hasattr(side, "ndim") else side
+def _host(claim: Claim, side: Any) -> np.ndarray:
+    """A side of a relation as a float array on the host."""
+    if isinstance(side, Mean):
+        raise HebbcheckError(
+            f"claim {claim.id!r} mixes hc.mean with other relations; a statement in expectation holds means alone; "
+            "make two claims of it"
+        )
+    try:
+        if array_api_compat.is_torch_array(side):
+            return side.detach().cpu().numpy().astype(float)
+        if array_api_compat.is_cupy_array(side):
+            return side.get().astype(float)
+        array = np.asarray(side)
+        if array.dtype.kind in "biufO" and not _has_none(array):
+            return array.astype(float)
+    except (TypeError, ValueError):
+        pass  # said below, for all that is no number
+    raise HebbcheckError(
+        f"a side of claim {claim.id!r} is a {type(side).__name__}; a number or an array of numbers is needed; "
+        "check what the function returns"
+    )
+
+
+def _has_none(array: np.ndarray) -> bool:
+    return array.dtype == object and any(entry is None for entry in array.ravel())
+
+
+def _check_shapes(claim: Claim, measured: Any, bound: Any) -> None:
+    if measured.shape != bound.shape and measured.ndim and bound.ndim:
+        raise HebbcheckError(
+            f"the sides of claim {claim.id!r} have shapes {measured.shape} and {bound.shape}; "
+            "numbers or arrays of one shape are needed; try hc.min or hc.max of one side"
+        )
 
 
 class Decision(StrEnum):
@@ -117,7 +140,8 @@ def decide(claim: Claim, raw: Raw, constants: dict[str, float] | None = None) ->
     """Whether the claim holds on the instance, in ball arithmetic from its exact inputs.
 
     VIOLATED only if an enclosure of the slack lies wholly on the wrong side; UNDECIDED where equality cannot be told
-    from a violation at the highest precision; UNMET where an assumption fails or the relation is undefined.
+    from a violation at the highest precision; UNMET where an assumption fails or the relation is undefined; FLOAT_ONLY
+    where balls cannot enter the claim's functions.
     """
     if not claim.family.exact:
         return Decision.FLOAT_ONLY
@@ -129,7 +153,7 @@ def decide(claim: Claim, raw: Raw, constants: dict[str, float] | None = None) ->
                 continue
             except ZeroDivisionError:
                 return Decision.UNMET
-            except (TypeError, ValueError, HebbcheckError):
+            except Exception:  # what other libraries raise when they meet a ball is theirs to choose
                 return Decision.FLOAT_ONLY
     return Decision.UNDECIDED
 
@@ -138,29 +162,24 @@ def _decide_at(claim: Claim, raw: Raw, constants: dict[str, float]) -> Decision:
     instance = claim.family.build_exactly(raw)
     if not all(claim.holds_given(instance, constants).values()):
         return Decision.UNMET
-    decisions = [_enclosed(r) for r in claim.relations(instance, **constants)]
-    if Decision.VIOLATED in decisions:
-        return Decision.VIOLATED
+    undecided: balls.Undecided | None = None
+    for relation in claim.relations(instance, **constants):
+        for left, right in _entries(claim, relation):
+            try:
+                if _broken(relation.kind, left, right):
+                    return Decision.VIOLATED
+            except balls.Undecided as error:
+                if relation.kind != "equal":  # overlapping enclosures are all that an equality can show
+                    undecided = error
+    if undecided is not None:
+        raise undecided
     return Decision.HOLDS
 
 
-def _enclosed(relation: Relation) -> Decision:
-    measured = np.asarray(relation.measured, dtype=object)
-    bound = np.asarray(relation.bound, dtype=object)
-    if measured.size == 0 or bound.size == 0:
-        return Decision.HOLDS
-    pending: balls.Undecided | None = None
-    for left, right in zip(*(side.ravel() for side in np.broadcast_arrays(measured, bound)), strict=True):
-        try:
-            if _broken(relation.kind, left, right):
-                return Decision.VIOLATED
-        except balls.Undecided as undecided:
-            if relation.kind == "equal":
-                continue
-            pending = undecided
-    if pending is not None:
-        raise pending
-    return Decision.HOLDS
+def _entries(claim: Claim, relation: Relation) -> Iterator[tuple[Any, Any]]:
+    sides = [np.asarray(side, dtype=object) for side in (relation.measured, relation.bound)]
+    _check_shapes(claim, *sides)
+    return zip(*(side.ravel() for side in np.broadcast_arrays(*sides)), strict=True)
 
 
 def _broken(kind: str, left: Any, right: Any) -> bool:
@@ -171,7 +190,7 @@ def _broken(kind: str, left: Any, right: Any) -> bool:
     return bool(left != right)
 
 
-def rounding(claim: Claim, raw: Raw, constants: dict[str, float], like: Any, seed: int = 0) -> float:
+def rounding(claim: Claim, raw: Raw, constants: dict[str, float], like: Backend, seed: int = 0) -> float:
     """The change of the slack when every float input moves by one ulp at random: the largest of a few trials."""
     base = evaluate(claim, claim.family.build(raw, like), constants)
     rng = np.random.default_rng(seed)
@@ -192,18 +211,25 @@ def _one_ulp(array: np.ndarray, rng: np.random.Generator, eps: float) -> np.ndar
     return array * (1 + eps * rng.choice((-1.0, 1.0), array.shape))
 
 
+def beyond_rounding(
+    claim: Claim, raw: Raw, value: Value, constants: dict[str, float], backend: Backend
+) -> bool:
+    """Whether the relation is broken by more than a thousand times what rounding the inputs does to it."""
+    effect = max(rounding(claim, raw, constants, backend), backend.eps * value.scale)
+    return value.slack < -ULP_FACTOR * effect
+
+
 def violated(
-    claim: Claim, raw: Raw, value: Value, constants: dict[str, float], backend: Any
+    claim: Claim, raw: Raw, value: Value, constants: dict[str, float], backend: Backend
 ) -> tuple[bool, bool]:
     """(whether a broken-looking instance really violates the claim, whether that was decided exactly)."""
     decision = decide(claim, as_computed(raw, backend), constants)
     if decision is not Decision.FLOAT_ONLY:
         return decision is Decision.VIOLATED, True
-    tolerance = ULP_FACTOR * max(rounding(claim, raw, constants, backend), backend.eps * value.scale)
-    return value.slack < -tolerance, False
+    return beyond_rounding(claim, raw, value, constants, backend), False
 
 
-def as_computed(raw: Raw, backend: Any) -> Raw:
+def as_computed(raw: Raw, backend: Backend) -> Raw:
     """The inputs as the backend's dtype holds them."""
     if backend.dtype == "float64":
         return raw

@@ -1,139 +1,34 @@
-"""One drawn instance; the paper's statistics as lazy attributes.
+"""One drawn instance of facts; the paper's statistics as lazy attributes, in floating point on a backend.
 
-`Raw` is what an instance is made from (and what a counterexample file holds), `Instance` computes in floating point on
-a backend, `ExactInstance` recomputes each attribute by its definition in ball arithmetic from the same inputs.
+`exactly.ExactInstance` recomputes each attribute by its definition in ball arithmetic from the same raw inputs.
 """
 
 from __future__ import annotations
 
-import difflib
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from . import memories, statistics
-from .arrays import NUMPY, Backend, Streams
+from .arrays import Streams
+from .checks import whole_number
+from .drawn import CoordinatesNeeded, Drawn, DrawnAttribute, MissingInput, Sizes, UnknownAttribute
 from .errors import HebbcheckError
 from .functions import log, sqrt
+from .inputs import Raw
 
-C0 = 2
-"""The absolute constant inside L = log(C0 F^2 / delta)."""
-
-
-class UnknownAttribute(HebbcheckError, AttributeError):
-    """An attribute that the instance does not have."""
-
-
-class DrawnAttribute(HebbcheckError):
-    """A drawn quantity was asked for where only the sizes are known."""
-
-
-class CoordinatesNeeded(HebbcheckError):
-    """Coordinates were asked for of vectors that are known through their inner products only."""
-
-
-@dataclass(frozen=True)
-class Raw:
-    """The inputs of an instance: numbers (sizes and parameters), host arrays, the memory, which arrays have unit rows.
-
-    `spanned`: keys, values and features are given in coordinates of the keys' and values' spans, so that only inner
-    products have a meaning.
-    """
-
-    numbers: dict[str, float]
-    arrays: dict[str, np.ndarray] = field(default_factory=dict)
-    memory: str = "bilinear"
-    unit: frozenset[str] = frozenset()
-    spanned: bool = False
-
-    def with_array(self, name: str, array: np.ndarray) -> Raw:
-        return replace(self, arrays={**self.arrays, name: array})
-
-    @property
-    def entries(self) -> int:
-        """How many numbers the instance is made from."""
-        return sum(array.size for array in self.arrays.values())
-
-    def describe(self) -> str:
-        """The sizes and the memory, for people."""
-        numbers = [f"{name}={value:.6g}" for name, value in self.numbers.items()]
-        return ", ".join([*numbers, self.memory])
-
-    def as_json(self) -> dict[str, Any]:
-        """JSON-able, exactly: floats round-trip."""
-        arrays = {
-            n: {"dtype": str(a.dtype), "shape": a.shape, "data": a.ravel().tolist()}
-            for n, a in self.arrays.items()
-        }
-        numbers = {n: v.item() if isinstance(v, np.generic) else v for n, v in self.numbers.items()}
-        return {
-            "numbers": numbers,
-            "arrays": arrays,
-            "memory": self.memory,
-            "unit": sorted(self.unit),
-            "spanned": self.spanned,
-        }
-
-    @classmethod
-    def from_json(cls, given: dict[str, Any]) -> Raw:
-        """The inverse of `as_json`."""
-        arrays = {
-            name: np.asarray(a["data"], dtype=a["dtype"]).reshape(a["shape"])
-            for name, a in given["arrays"].items()
-        }
-        return cls(given["numbers"], arrays, given["memory"], frozenset(given["unit"]), given["spanned"])
-
-
-class Sizes:
-    """What is known before anything is drawn: the sizes and what follows from them."""
-
-    def __init__(self, numbers: dict[str, Any]) -> None:
-        self.numbers = numbers
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or name == "numbers":
-            raise AttributeError(name)
-        if name in self.numbers:
-            return self.numbers[name]
-        if isinstance(getattr(type(self), name, None), cached_property | property):
-            raise UnknownAttribute(
-                f"{name!r} failed on this family of instances; it lacks what {name} is made of"
-            )
-        if type(self) is Sizes and hasattr(Instance, name):
-            raise DrawnAttribute(
-                f"{name!r} is a drawn quantity, but a failure probability may depend on the sizes alone; "
-                "use F, d, m, delta, L, mu or sigma2"
-            )
-        known = sorted({n for n in dir(type(self)) if not n.startswith("_")} | set(self.numbers))
-        close = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
-        hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(known)}"
-        raise UnknownAttribute(f"the instance has no attribute {name!r}; {hint}")
-
-    def _explain(self, declared: Any) -> None:
-        """A declared attribute failed with an AttributeError, which Python hides: raise what it said."""
-        try:
-            (declared.func if isinstance(declared, cached_property) else declared.fget)(self)
-        except AttributeError as error:
-            raise HebbcheckError(str(error)) from None
-
-    @property
-    def L(self) -> Any:
-        """log(C0 F^2 / delta), natural, C0 = 2 (Theorem B.17)."""
-        return log(C0 * self.F**2 / self.delta)
-
-    @property
-    def mu(self) -> Any:
-        """1/d, the mean of an off-diagonal kernel entry for isotropic keys (Lemma B.44)."""
-        return 1 / self.d
-
-    @property
-    def sigma2(self) -> Any:
-        """The exact variance of an off-diagonal entry of the bilinear kernel, isotropic keys (Lemma B.44)."""
-        d, m = self.d, self.m
-        return (d**2 + 6 * d + 17) / (d * (d + 2) * m) + 2 * (d - 1) / (d**2 * (d + 2))
+__all__ = [
+    "CoordinatesNeeded",
+    "Drawn",
+    "DrawnAttribute",
+    "Instance",
+    "MissingInput",
+    "Raw",
+    "Sizes",
+    "UnknownAttribute",
+]
 
 
 def _statistic(name: str, doc: str) -> property:
@@ -152,23 +47,10 @@ def _pairwise(name: str, doc: str) -> cached_property:
     return made
 
 
-class Instance(Sizes):
+class Instance(Drawn):
     """Keys, values, a map and a memory, with the paper's symbols as attributes (shapes in `definitions`)."""
 
-    def __init__(self, raw: Raw, backend: Backend = NUMPY, streams: Streams | None = None) -> None:
-        super().__init__(raw.numbers)
-        self.raw = raw
-        self.backend = backend
-        self._streams = streams
-
     # -- inputs ---------------------------------------------------------------------------------------------------
-    def _input(self, name: str) -> Any:
-        if name not in self.raw.arrays:
-            raise UnknownAttribute(
-                f"the instance has no {name}; its family draws {', '.join(self.raw.arrays)}"
-            )
-        return self.backend.asarray(self.raw.arrays[name])
-
     @cached_property
     def _keys(self) -> Any:
         return self._input("keys")
@@ -177,40 +59,6 @@ class Instance(Sizes):
     def _values(self) -> Any:
         return self._input("values")
 
-    def _coordinates(self, name: str, array: Any) -> Any:
-        if self.raw.spanned:
-            raise CoordinatesNeeded(f"{name} reads coordinates, and this instance has inner products only")
-        return array
-
-    @property
-    def keys(self) -> Any:
-        """F x d, one key a row."""
-        return self._coordinates("keys", self._keys)
-
-    @property
-    def values(self) -> Any:
-        """|V| x d, one value a row."""
-        return self._coordinates("values", self._values)
-
-    @property
-    def map(self) -> np.ndarray:
-        """(F,), the index of each key's value."""
-        return self.raw.arrays["map"]
-
-    @cached_property
-    def _codes(self) -> Any:
-        return self.backend.xp.take(self._values, self.backend.asarray(self.map), axis=0)
-
-    @property
-    def A(self) -> Any:
-        """m x d, the first factor of the features."""
-        return self._coordinates("A", self._A)
-
-    @property
-    def G(self) -> Any:
-        """m x d, the second factor of the features."""
-        return self._coordinates("G", self._G)
-
     @cached_property
     def _A(self) -> Any:
         return self._input("A")
@@ -218,6 +66,49 @@ class Instance(Sizes):
     @cached_property
     def _G(self) -> Any:
         return self._input("G")
+
+    @cached_property
+    def _codes(self) -> Any:
+        return self.backend.xp.take(self._values, self.backend.asarray(self.map), axis=0)
+
+    def _need_coordinates(self, name: str) -> None:
+        if self.raw.spanned:
+            raise CoordinatesNeeded(
+                f"{name} reads coordinates; this instance has inner products only; draw it with spanned=False"
+            )
+
+    def _coordinates(self, name: str) -> Any:
+        self._need_coordinates(name)
+        return self._shown(getattr(self, f"_{name}"))
+
+    @property
+    def keys(self) -> Any:
+        """F x d, one key a row."""
+        return self._coordinates("keys")
+
+    @property
+    def values(self) -> Any:
+        """|V| x d, one value a row."""
+        return self._coordinates("values")
+
+    @property
+    def map(self) -> np.ndarray:
+        """(F,), the index of each key's value."""
+        if "map" not in self.raw.arrays:
+            raise MissingInput(
+                "the instance has no map; its family draws no facts; state it over geo.facts()"
+            )
+        return self.raw.arrays["map"]
+
+    @property
+    def A(self) -> Any:
+        """m x d, the first factor of the features."""
+        return self._coordinates("A")
+
+    @property
+    def G(self) -> Any:
+        """m x d, the second factor of the features."""
+        return self._coordinates("G")
 
     # -- the memory -----------------------------------------------------------------------------------------------
     @cached_property
@@ -229,9 +120,13 @@ class Instance(Sizes):
         return self._memory.kernel(self)
 
     @cached_property
+    def _weights(self) -> Any:
+        return self._memory.weights(self)
+
+    @cached_property
     def Phi(self) -> Any:
-        """F x m, the features of the keys (the Gram matrix is Phi Phi^T)."""
-        return self._memory.stored_features(self)
+        """F x m, the features of the keys; for the bilinear memory the Gram matrix is Phi Phi^T."""
+        return self._shown(self._memory.stored_features(self))
 
     @cached_property
     def K(self) -> Any:
@@ -240,43 +135,74 @@ class Instance(Sizes):
 
     @property
     def B(self) -> Any:
-        """d x m, the readout C_f^T Phi (without 1/F)."""
-        return self.backend.xp.matmul(self._codes.T, self.Phi)
+        """d x m, the readout: C_f^T Phi (without 1/F), times (Phi^T Phi)^+ for the whitened memory."""
+        self._need_coordinates("B")
+        return self.backend.xp.matmul(self._codes.T, self._weights)
 
     def mlp(self, z: Any) -> Any:
         """B phi(z) for queries z (N x d): N x d."""
+        self._need_coordinates("mlp")
         return self.backend.xp.matmul(self._memory.features(self, z), self.B.T)
 
     def memory(self, z: Any) -> Any:
         """sum_t v_f(t) K(k_t, z) for queries z (N x d): N x d."""
+        self._need_coordinates("memory")
         return self.backend.xp.matmul(self._memory.cross(self, z).T, self._codes)
 
+    # -- the same draw, changed -----------------------------------------------------------------------------------
     def replace(self, *, memory: str | None = None, keys: Any = None, m: int | None = None) -> Instance:
-        """The same draw under another memory, another width or other keys."""
-        raw = self.raw
-        if memory is not None:
-            memories.named(memory)
-            raw = replace(raw, memory=memory)
+        """The same draw under another memory, another width (features nested) or with other keys (F x d)."""
+        changed = self
+        if memory is not None or m is not None:
+            changed = self._with_raw(self._remade(memory or self.raw.memory, m))
         if keys is not None:
-            raw = raw.with_array("keys", np.asarray(self.backend.to_numpy(keys), dtype=float))
-            raw = replace(raw, unit=raw.unit - {"keys"})
-        if m is not None:
-            raw = self._with_width(raw, m)
+            self._check_keys(keys)
+            changed = changed._with_keys(keys)
+        return changed
+
+    def _check_keys(self, keys: Any) -> None:
+        self._need_coordinates("replace(keys=)")
+        shape = tuple(getattr(keys, "shape", np.shape(keys)))
+        if shape != self.raw.arrays["keys"].shape:
+            raise HebbcheckError(
+                f"the new keys have shape {shape}; {self.raw.arrays['keys'].shape} is needed, one key for each fact; "
+                "try a function of x.keys"
+            )
+
+    def _with_keys(self, keys: Any) -> Instance:
+        host = np.asarray(self.backend.to_numpy(keys), dtype=float)
+        raw = self.raw.with_array("keys", host)
+        return self._with_raw(replace(raw, unit=raw.unit - {"keys"}))
+
+    def _with_raw(self, raw: Raw) -> Instance:
         return type(self)(raw, self.backend, self._streams)
 
-    def _with_width(self, raw: Raw, m: int) -> Raw:
-        held = raw.arrays["A"].shape[0] if "A" in raw.arrays else 0
-        arrays = dict(raw.arrays)
-        if m <= held:
-            arrays.update({name: raw.arrays[name][:m] for name in ("A", "G")})
-        elif self._streams is None:
+    def _remade(self, memory: str, m: int | None) -> Raw:
+        """The raw inputs under a memory of some width (None: the width that it has)."""
+        raw = self.raw
+        if memory == "kernel":
             raise HebbcheckError(
-                f"the instance holds {held} features, {m} were asked for; draw it with a larger m"
+                "memory='kernel' is a Gram matrix of its own, of one width; another memory is needed here; "
+                "state the claim over geo.facts(memory='kernel')"
             )
-        else:
-            dim = raw.arrays["keys"].shape[1]
-            arrays.update({name: self._streams(name).standard_normal((m, dim)) for name in ("A", "G")})
-        return replace(raw, arrays=arrays, numbers={**raw.numbers, "m": m})
+        numbers = raw.numbers if m is None else {**raw.numbers, "m": whole_number("m", m)}
+        if not memories.named(memory).draws_features:
+            return replace(raw, memory=memory, numbers=numbers)
+        arrays = {**raw.arrays, **self._features(numbers.get("m"))}
+        return replace(raw, memory=memory, numbers=numbers, arrays=arrays)
+
+    def _features(self, m: Any) -> dict[str, np.ndarray]:
+        """A and G with m rows: of those that it has the first, and further ones from their streams."""
+        if m is None:
+            raise HebbcheckError("the instance has no width; features need one; try replace(m=64)")
+        streams = self._streams or Streams("further features", self.raw.digest)
+        dim, m = self.raw.arrays["keys"].shape[1], int(m)
+        features = {}
+        for name in ("A", "G"):
+            held = self.raw.arrays.get(name, np.empty((0, dim)))
+            further = streams(name).standard_normal((m, dim))[len(held) :] if m > len(held) else held[:0]
+            features[name] = np.concatenate([held[:m], further])
+        return features
 
     # -- statistics -----------------------------------------------------------------------------------------------
     @cached_property
@@ -352,12 +278,12 @@ class Instance(Sizes):
     @property
     def noise(self) -> Any:
         """F x d, a unit vector for each key, independent of everything else."""
-        return self._input("noise")
+        return self._shown(self._input("noise"))
 
     @cached_property
     def queries(self) -> Any:
         """F x d, the noisy queries: the keys plus a vector of norm eps each."""
-        return self._keys + self.eps * self.noise
+        return self.keys + self.eps * self.noise
 
     @cached_property
     def margins_noisy(self) -> Any:
@@ -376,6 +302,7 @@ class Instance(Sizes):
 
     def margins_of(self, outputs: Any) -> Any:
         """F x (|V| - 1): the margins of any outputs F x d, one for each key (competitors in increasing order)."""
+        self._need_coordinates("margins_of")
         xp, count = self.backend.xp, self._values.shape[0]
         scores = xp.matmul(outputs, self._values.T)
         own = xp.sum(outputs * self._codes, axis=1)
@@ -390,85 +317,3 @@ class Instance(Sizes):
         keys = self.backend.to_numpy(self._keys)
         radius = float(np.sqrt(np.max(np.sum(keys**2, axis=1)))) + float(self.numbers.get("eps", 0.0))
         return self._memory.lipschitz(self, radius)
-
-
-class ExactInstance(Instance):
-    """An instance in ball arithmetic: numbers are balls, arrays are object arrays of balls."""
-
-    def __init__(self, raw: Raw) -> None:
-        from . import balls
-
-        super().__init__(raw)
-        self.numbers = {name: balls.Ball.exact(value) for name, value in raw.numbers.items()}
-
-    def _input(self, name: str) -> Any:
-        from . import balls
-
-        if name not in self.raw.arrays:
-            return super()._input(name)
-        array = balls.from_array(np.asarray(self.raw.arrays[name], dtype=float))
-        if name not in self.raw.unit:
-            return array
-        return np.array([row / sqrt((row * row).sum()) for row in array], dtype=object).reshape(array.shape)
-
-    @property
-    def _codes(self) -> Any:
-        return self._values[self.map]
-
-    @cached_property
-    def Phi(self) -> Any:
-        if "Phi" in self.raw.arrays:
-            return self._input("Phi")
-        return self._memory.exact_features(self, self._keys)
-
-    @cached_property
-    def K(self) -> Any:
-        return self._memory.exact_gram(self)
-
-    @property
-    def B(self) -> Any:
-        return self._codes.T @ self.Phi
-
-    def mlp(self, z: Any) -> Any:
-        return self._memory.exact_features(self, z) @ self.B.T
-
-    @cached_property
-    def _definitions(self) -> Any:
-        from .definitions import Definitions
-
-        if "values" not in self.raw.arrays:
-            return Definitions(self.K)
-        mu = Fraction(1, int(self.raw.numbers["d"]))
-        return Definitions(self.K, values=self._values, mapping=[int(v) for v in self.map], mu=mu)
-
-    @property
-    def _statistics(self) -> Any:
-        return _Lookup(self._definitions)
-
-    def _pairs(self, name: str) -> Any:
-        return getattr(self._definitions, name)
-
-    def margins_of(self, outputs: Any) -> Any:
-        scores = outputs @ self._values.T
-        competitors = [[j for j in range(scores.shape[1]) if j != own] for own in self.map]
-        return np.array(
-            [
-                [row[own] - row[j] for j in others]
-                for row, own, others in zip(scores, self.map, competitors, strict=True)
-            ],
-            dtype=object,
-        ).reshape(len(scores), -1)
-
-    @cached_property
-    def L_v(self) -> Any:
-        return self._definitions.L_v
-
-
-class _Lookup:
-    """A definition's attributes by name."""
-
-    def __init__(self, holder: Any) -> None:
-        self.holder = holder
-
-    def __getitem__(self, name: str) -> Any:
-        return getattr(self.holder, name)

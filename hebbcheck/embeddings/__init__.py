@@ -1,5 +1,5 @@
 """Real embeddings: loading tables of rows from files."""
 
-from .tables import load
+from .tables import content_digest, load, zero_rows
 
-__all__ = ["load"]
+__all__ = ["content_digest", "load", "zero_rows"]

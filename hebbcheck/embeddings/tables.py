@@ -2,30 +2,63 @@
 
 from __future__ import annotations
 
+import hashlib
 import zipfile
+import zlib
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load_file
+import safetensors
 
 from ..errors import HebbcheckError
 
+Result = TypeVar("Result")
+
+SAFETENSORS = {
+    "F64": "<f8",
+    "F32": "<f4",
+    "F16": "<f2",
+    "BF16": "<u2",
+    "I64": "<i8",
+    "I32": "<i4",
+    "I16": "<i2",
+    "I8": "<i1",
+    "U8": "<u1",
+}
+"""numpy's names of the dtypes; numpy has no bfloat16, whose bits are the upper half of a float32's."""
+
 
 def load(path: str | Path) -> np.ndarray:
-    """The table in a file: rows are embeddings (rows x d, finite floats, in the file's own dtype).
+    """The table in a file: rows are embeddings (rows x d, finite numbers, in the file's own dtype).
 
-    An npz or safetensors file must hold exactly one matrix.  Raises HebbcheckError for anything else.
+    A npz or safetensors file must hold exactly one matrix.  Raises HebbcheckError for anything else.
     """
+    return _at_present(_load, path)
+
+
+def zero_rows(path: str | Path) -> int:
+    """How many rows of a file's table are zero."""
+    return _at_present(_zero_rows, path)
+
+
+def content_digest(path: str | Path) -> str:
+    """Names the contents of a file: it changes whenever they do."""
+    return _at_present(_digest, path)
+
+
+def _at_present(read: Callable[[Path, int, int], Result], path: str | Path) -> Result:
+    """A cached reading of a file, made anew when the file has changed."""
     path = Path(path)
     try:
-        stat = path.stat()
-    except OSError as error:
+        resolved, stat = path.resolve(), path.stat()
+    except (OSError, ValueError) as error:
         raise HebbcheckError(
-            f"{path} cannot be read ({error.strerror}); a file of embeddings is needed"
+            f"{path} cannot be read ({_said(error)}); a file of embeddings is needed; check the path"
         ) from None
-    return _load(path, stat.st_mtime_ns, stat.st_size)
+    return read(resolved, stat.st_mtime_ns, stat.st_size)
 
 
 @lru_cache(maxsize=4)
@@ -37,7 +70,7 @@ def _load(path: Path, _modified: int, _size: int) -> np.ndarray:
         )
     if 0 in table.shape:
         raise HebbcheckError(
-            f"{path} holds an empty table of shape {table.shape}; at least one row is needed"
+            f"{path} holds an empty table {table.shape}; at least one row is needed; write it again"
         )
     if not np.all(np.isfinite(table)):
         raise HebbcheckError(
@@ -47,18 +80,35 @@ def _load(path: Path, _modified: int, _size: int) -> np.ndarray:
     return table
 
 
+@lru_cache(maxsize=16)
+def _zero_rows(path: Path, modified: int, size: int) -> int:
+    return int(np.sum(~np.any(_load(path, modified, size) != 0, axis=1)))
+
+
+@lru_cache(maxsize=16)
+def _digest(path: Path, _modified: int, _size: int) -> str:
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
 def _read(path: Path) -> dict[str, np.ndarray]:
-    readers = {".npy": _read_npy, ".npz": _read_npz, ".safetensors": load_file}
-    reader = readers.get(path.suffix)
+    readers = {".npy": _read_npy, ".npz": _read_npz, ".safetensors": _read_safetensors}
+    reader = readers.get(path.suffix.lower())
     if reader is None:
         raise HebbcheckError(f"{path} is of no known kind; npy, npz or safetensors is needed; convert it")
     try:
         return reader(path)
-    except (ValueError, OSError, EOFError, KeyError, TypeError, zipfile.BadZipFile, SafetensorError) as error:
-        what = " ".join(str(error).split()) or type(error).__name__
+    except (
+        *(ValueError, OSError, EOFError, KeyError, TypeError, MemoryError),
+        *(zipfile.BadZipFile, zlib.error, safetensors.SafetensorError),
+    ) as error:
         raise HebbcheckError(
-            f"{path} is damaged or not what its name says ({what}); write it again"
+            f"{path} cannot be used ({_said(error)}); a table of numbers as its name says is needed; write it again"
         ) from None
+
+
+def _said(error: Exception) -> str:
+    return " ".join(str(getattr(error, "strerror", None) or error).split()) or type(error).__name__
 
 
 def _read_npy(path: Path) -> dict[str, np.ndarray]:
@@ -70,9 +120,22 @@ def _read_npz(path: Path) -> dict[str, np.ndarray]:
         return {name: archive[name] for name in archive.files}
 
 
+def _read_safetensors(path: Path) -> dict[str, np.ndarray]:
+    return {name: _tensor(name, given) for name, given in safetensors.deserialize(path.read_bytes())}
+
+
+def _tensor(name: str, given: dict) -> np.ndarray:
+    if given["dtype"] not in SAFETENSORS:
+        raise ValueError(f"{name} is of dtype {given['dtype']}")
+    array = np.frombuffer(given["data"], dtype=SAFETENSORS[given["dtype"]])
+    if given["dtype"] == "BF16":
+        array = (array.astype(np.uint32) << 16).view(np.float32)
+    return array.reshape(given["shape"])
+
+
 def _only_matrix(path: Path, arrays: dict[str, np.ndarray]) -> np.ndarray:
-    matrices = {name: a for name, a in arrays.items() if a.ndim == 2}
+    matrices = [a for a in arrays.values() if a.ndim == 2]
     if len(matrices) != 1:
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items()) or "nothing"
         raise HebbcheckError(f"{path} holds {shapes}; exactly one matrix is needed; save the rows alone")
-    return next(iter(matrices.values()))
+    return matrices[0]

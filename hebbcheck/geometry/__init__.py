@@ -4,10 +4,11 @@ from .capacities import capacity
 from .custom import family, instance
 from .facts import facts
 from .figures import figure
+from .files import file
 from .kernels import kernels, preconditioned
 from .mlps import mlps
 from .pairs import vectors
-from .shapes import anything, clustered, file, gaussian, low_rank, sphere, spiked, tied, tight_frame
+from .shapes import anything, clustered, gaussian, low_rank, sphere, spiked, tied, tight_frame
 
 __all__ = [
     "anything",

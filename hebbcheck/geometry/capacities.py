@@ -8,11 +8,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ..arrays import Streams
+from ..arrays import NUMPY, Backend, Streams
 from ..capacity import smallest_width
 from ..errors import HebbcheckError
-from ..instance import Instance, Raw
-from .facts import Facts
+from ..inputs import Raw
+from ..instance import Instance
+from .facts import Facts, prepared
 from .shapes import Shape, sphere
 
 
@@ -24,39 +25,49 @@ class Capacity(Instance):
         """The smallest width, found by search."""
         return smallest_width(self)
 
-    def replace(self, **changes: Any) -> Instance:
-        return Instance(self.raw, self.backend, self._streams).replace(**changes)
-
     @property
     def W(self) -> int:
         """m (2 d + d): the parameters of A, G and B at that width."""
         return 3 * self.m * int(self.d)
 
+    def _with_raw(self, raw: Raw) -> Instance:
+        return Instance(raw, self.backend, self._streams)
+
 
 class CapacityFamily(Facts):
+    """`capacity(...)`: see there."""
+
     instance_type = Capacity
-    exact = False
 
     def __init__(self, keys: Shape, values: Shape, memory: str, mapping: str, **numbers: Any) -> None:
         super().__init__(keys, values, memory, mapping, None, **numbers)
         if not self.draws_features:
-            raise HebbcheckError(f"memory={memory!r} has no width to search; try 'bilinear' or 'whitened'")
+            raise HebbcheckError(
+                f"memory={memory!r} has no width to search; features are needed; try 'bilinear' or 'whitened'"
+            )
         self.name = "capacity"
+        self.exact = False
+
+    @property
+    def spans(self) -> bool:
+        return False
 
     def raw(
         self, numbers: dict[str, float], streams: Streams, choice: str = "", spanned: bool = False
     ) -> Raw:
         return super().raw({**numbers, "m": 1}, streams, choice, spanned)
 
-    def build(self, raw: Raw, *args: Any) -> Instance:
+    def build(self, raw: Raw, backend: Backend = NUMPY, streams: Streams | None = None) -> Capacity:
         numbers = {name: value for name, value in raw.numbers.items() if name != "m"}
-        return super().build(Raw(numbers, raw.arrays, raw.memory, raw.unit, raw.spanned), *args)
+        return Capacity(Raw(numbers, raw.arrays, raw.memory, raw.unit, raw.spanned), backend, streams)
 
     def strategy(self) -> st.SearchStrategy[Raw]:
-        raise HebbcheckError("a capacity is measured by search; state it with hc.scales_as or with constants")
+        raise HebbcheckError(
+            "a capacity is measured by search; a claim on it needs sizes that grow; try hc.scales_as or constants"
+        )
 
     def probes(self) -> Iterator[Instance]:
-        numbers = {"F": 4, "d": 8, **{name: 0.1 for name in self.sizes if name not in ("F", "d")}}
+        numbers = {**{name: size.small for name, size in self.sizes.items()}, "F": 4, "d": 8}
         yield self.draw(numbers, Streams("probe", "capacity"), choice=self.choices[0])
 
 
@@ -71,4 +82,5 @@ def capacity(
     **numbers: Any,
 ) -> CapacityFamily:
     """Facts and the smallest width m (and W = 3 m d parameters) at which the memory stores them all."""
+    F, d = prepared(keys, values, F, d)
     return CapacityFamily(keys, values, memory, mapping, F=F, d=d, **numbers)

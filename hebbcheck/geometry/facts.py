@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 from .. import memories
 from ..arrays import Streams
 from ..errors import HebbcheckError
-from ..instance import Raw
+from ..inputs import Raw
 from . import hard
 from .family import Family
+from .files import sizes_of_files
+from .maps import MAPPINGS, drawn_map
 from .shapes import Shape, anything, sphere, sphere_span, tied, unit_rows
 
-MAPPINGS = ("permutation", "identity", "worst", "any")
+LEAST_SAMPLED = {"F": 3, "d": 2}
+"""Sampled shapes never go below these sizes; `anything` does."""
 
 
 class Facts(Family):
@@ -24,21 +27,17 @@ class Facts(Family):
     def __init__(
         self, keys: Shape, values: Shape, memory: str, mapping: str, noise: Any, **numbers: Any
     ) -> None:
+        if mapping not in MAPPINGS:
+            raise HebbcheckError(
+                f"mapping={mapping!r} is unknown; one of {', '.join(MAPPINGS)} is needed; try mapping='any'"
+            )
         if noise is not None:
             numbers["eps"] = noise
         super().__init__("facts", **numbers)
-        for role, shape in (("keys", keys), ("values", values)):
-            if not isinstance(shape, Shape):
-                raise HebbcheckError(f"{role}={shape!r} is no shape; try geo.sphere or geo.anything")
-        if keys is tied:
-            raise HebbcheckError(
-                "keys cannot be tied; it is the values that are the keys; try values=geo.tied"
-            )
-        if mapping not in MAPPINGS:
-            raise HebbcheckError(f"mapping={mapping!r} is unknown; choose one of {', '.join(MAPPINGS)}")
         self.keys, self.values, self.mapping, self.noise = keys, values, mapping, noise
         self.memory = memory
         self.draws_features = memories.named(memory).draws_features
+        self.exact = keys.exact and values.exact
 
     def _parts(self) -> list[str]:
         parts = [
@@ -50,26 +49,40 @@ class Facts(Family):
         return parts[: 4 if self.mapping != "permutation" else 3]
 
     @property
+    def fingerprint(self) -> str:
+        return "\n".join([super().fingerprint, self.keys.fingerprint, self.values.fingerprint])
+
+    @property
     def choices(self) -> tuple[str, ...]:
+        """The hard cases of the keys and values that are `anything`."""
         sides = [role for role in ("keys", "values") if getattr(self, role) is anything]
+        names = list(hard.CATALOGUE)
         if not sides:
             return ("",)
-        names = list(hard.CATALOGUE)
         if len(sides) == 1:
             return tuple(f"{sides[0]}: {name}" for name in names)
-        shifted = names[1:] + names[:1]
-        pairs = [(a, a) for a in names] + list(zip(names, shifted, strict=True))
+        pairs = [("uniform", hard.ALIGNED), ("one orthant", hard.ALIGNED)]
+        pairs += list(zip(names, names[1:] + names[:1], strict=True))
+        pairs += [
+            (name, name) for name in names if name not in ("uniform", "one point", "a plane", "zero vectors")
+        ]
         return tuple(f"keys: {a}, values: {b}" for a, b in pairs)
 
     @property
     def spans(self) -> bool:
-        shapes = (self.keys, self.values)
-        return all(s.spans or s is tied for s in shapes) and self.noise is None and self.memory != "kernel"
+        """Where only inner products of sphere vectors enter; a kernel that is given does not ask for the keys."""
+        keys_span = self.keys.spans or self.memory == "kernel"
+        values_span = self.values.spans or (self.values is tied and self.keys.spans)
+        return keys_span and values_span and self.noise is None
 
     @property
     def free(self) -> tuple[str, ...]:
-        return ("keys", "values", "A", "G", "Phi", "noise")
+        """All but vectors that a move would take out of their family: tied ones, a file's, those of the worst map."""
+        fixed = self.values is tied or self.mapping == "worst"
+        movable = [role for role in ("keys", "values") if not fixed and getattr(self, role).movable]
+        return (*movable, "A", "G", "Phi", "noise")
 
+    # -- draws ----------------------------------------------------------------------------------------------------
     def raw(
         self, numbers: dict[str, float], streams: Streams, choice: str = "", spanned: bool = False
     ) -> Raw:
@@ -77,67 +90,63 @@ class Facts(Family):
         keys = self._rows("keys", streams, F, d, choice, spanned)
         count = int(streams("count").integers(1, F + 3)) if self.mapping == "any" else F
         values = keys if self.values is tied else self._rows("values", streams, count, d, choice, spanned)
-        arrays = {"keys": keys, "values": values, **self._features(numbers, streams, keys.shape[1], choice)}
-        arrays["map"] = self._map(streams, keys, values)
-        if self.noise is not None:
-            arrays["noise"] = unit_rows(streams("noise").standard_normal(keys.shape))
-        return Raw(dict(numbers), arrays, self.memory, self._unit_arrays(), spanned)
+        features = self._features(numbers, streams, keys.shape[1], choice)
+        mapping = drawn_map(self.mapping, streams, lambda: _gram(keys, features), values, F)
+        if _chosen(choice, "values") == hard.ALIGNED:
+            values = _aligned(values, mapping, _gram(keys, features))
+        return self._raw(
+            numbers, {"keys": keys, "values": values, **features, "map": mapping}, streams, spanned
+        )
 
-    def _unit_arrays(self) -> frozenset[str]:
-        unit = {"noise"} | ({"keys"} if self.keys.unit else set())
+    def _raw(
+        self, numbers: dict, arrays: dict[str, np.ndarray], streams: Streams, spanned: bool = False
+    ) -> Raw:
+        if self.noise is not None:
+            arrays = {**arrays, "noise": unit_rows(streams("noise").standard_normal(arrays["keys"].shape))}
         values = self.keys if self.values is tied else self.values
-        return frozenset(unit | ({"values"} if values.unit else set()))
+        unit = {"noise"} | {role for role, shape in (("keys", self.keys), ("values", values)) if shape.unit}
+        return Raw(dict(numbers), arrays, self.memory, frozenset(unit & arrays.keys()), spanned)
 
     def _rows(
         self, role: str, streams: Streams, count: int, d: int, choice: str, spanned: bool
     ) -> np.ndarray:
         shape: Shape = getattr(self, role)
         if shape is anything:
-            return hard.CATALOGUE[_chosen(choice, role)](streams(role), count, d)
-        if spanned:
+            name = _chosen(choice, role) or "uniform"
+            make = hard.CATALOGUE["uniform" if name == hard.ALIGNED else name]
+            return make(streams(role), count, min(count, d) if spanned else d)
+        if spanned and shape.spans:
             return sphere_span(streams(role), count, d)
         return shape.sample(streams, role, count, d)
 
-    def _features(
-        self, numbers: dict[str, float], streams: Streams, dim: int, choice: str = ""
-    ) -> dict[str, np.ndarray]:
+    def _features(self, numbers: dict, streams: Streams, dim: int, choice: str = "") -> dict[str, np.ndarray]:
+        """Phi (F x m) of a given kernel, A and G (m x dim) of a memory that is made of features."""
         if self.memory == "kernel":
-            make = hard.CATALOGUE[_chosen(choice, "keys") if self.keys is anything else "uniform"]
+            make = hard.CATALOGUE[_chosen(choice, "keys") or "uniform"]
             return {"Phi": make(streams("Phi"), int(numbers["F"]), int(numbers["m"]))}
         if not self.draws_features:
             return {}
         shape = (int(numbers["m"]), dim)
         return {name: streams(name).standard_normal(shape) for name in ("A", "G")}
 
-    def _map(self, streams: Streams, keys: np.ndarray, values: np.ndarray) -> np.ndarray:
-        F = len(keys)
-        if self.mapping == "identity":
-            return np.arange(F)
-        if self.mapping == "permutation":
-            return streams("mapping").permutation(F)
-        if self.mapping == "any":
-            return streams("mapping").integers(0, len(values), F)
-        return worst_map(keys, values)
-
-    @property
-    def _sampled(self) -> bool:
-        return self.keys is not anything and self.values is not anything
-
+    # -- attacks --------------------------------------------------------------------------------------------------
     def strategy(self) -> st.SearchStrategy[Raw]:
         @st.composite
         def raws(draw: st.DrawFn) -> Raw:
-            least = {"F": 3, "d": 2} if self._sampled else {}
+            sampled = self.keys is not anything and self.values is not anything
+            least = LEAST_SAMPLED if sampled else {}
             numbers = {name: draw(size.attack(least.get(name, 1))) for name, size in self.sizes.items()}
             streams = Streams("attack", draw(st.integers(0, 2**32 - 1)))
             F, d = int(numbers["F"]), int(numbers["d"])
             keys = self._attacked(draw, "keys", streams, F, d)
             count = draw(st.integers(1, F + 2)) if self.mapping == "any" else F
             values = keys if self.values is tied else self._attacked(draw, "values", streams, count, d)
-            arrays = {"keys": keys, "values": values, **self._attacked_features(draw, numbers, streams)}
-            arrays["map"] = self._attacked_map(draw, streams, keys, values)
-            if self.noise is not None:
-                arrays["noise"] = unit_rows(streams("noise").standard_normal(keys.shape))
-            return Raw(numbers, arrays, self.memory, self._unit_arrays())
+            features = self._attacked_features(draw, numbers, streams)
+            K = _gram(keys, features, chosen=self.keys is anything)
+            mapping = self._attacked_map(draw, streams, K, values)
+            if self.keys is anything and self.values is anything and draw(st.integers(0, 3)) == 3:
+                values = _aligned(values, mapping, K)
+            return self._raw(numbers, {"keys": keys, "values": values, **features, "map": mapping}, streams)
 
         return raws()
 
@@ -156,44 +165,53 @@ class Facts(Family):
         return self._features(numbers, streams, d)
 
     def _attacked_map(
-        self, draw: st.DrawFn, streams: Streams, keys: np.ndarray, values: np.ndarray
+        self, draw: st.DrawFn, streams: Streams, K: np.ndarray, values: np.ndarray
     ) -> np.ndarray:
         if self.mapping == "permutation":
-            return np.asarray(draw(st.permutations(range(len(keys)))), dtype=np.int64)
+            return np.asarray(draw(st.permutations(range(len(K)))), dtype=np.int64)
         if self.mapping == "any":
             index = st.integers(0, len(values) - 1)
-            return np.asarray(draw(st.lists(index, min_size=len(keys), max_size=len(keys))), dtype=np.int64)
-        return self._map(streams, keys, values)
+            return np.asarray(draw(st.lists(index, min_size=len(K), max_size=len(K))), dtype=np.int64)
+        return drawn_map(self.mapping, streams, lambda: K, values, len(K))
+
+
+def prepared(keys: Any, values: Any, F: Any, d: Any) -> tuple[Any, Any]:
+    """F and d, completed by what files of embeddings say, after a check that the shapes are shapes."""
+    for role, shape in (("keys", keys), ("values", values)):
+        if not isinstance(shape, Shape):
+            raise HebbcheckError(
+                f"{role}={shape!r} is no shape; one is needed; try geo.sphere or geo.anything"
+            )
+    if keys is tied:
+        raise HebbcheckError(
+            "keys are tied to nothing; it is the values that can be the keys; try values=geo.tied"
+        )
+    return sizes_of_files((keys, values), F, d)
 
 
 def _chosen(choice: str, role: str) -> str:
-    """The hard case that a choice such as "keys: clusters, values: a plane" names for a role."""
-    return dict(part.split(": ") for part in choice.split(", "))[role]
+    """The hard case that a choice such as "keys: clusters, values: a plane" names for a role; "" for none."""
+    return dict(part.split(": ") for part in choice.split(", ") if part).get(role, "")
 
 
-def worst_map(keys: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """A permutation chosen against the keys and values: the most negative cross-talk of one pair, quadratic kernel.
+def _gram(keys: np.ndarray, features: dict[str, np.ndarray], chosen: bool = False) -> np.ndarray:
+    """The kernel that values may be chosen against: a given one, or the quadratic one, since features are drawn later.
 
-    By the rearrangement inequality: for the key with the largest column energy, and the pair of values (a, b) that are
-    furthest apart, the others are matched in opposite orders of K_ti and <v_a - v_b, v_t>.
+    `chosen`: the features are the adversary's too.
     """
-    F = len(keys)
-    if F < 3:
-        return np.arange(F)
-    K = (keys @ keys.T) ** 2
-    i = int(np.argmax(np.sum(K**2, axis=0) - np.diag(K) ** 2))
-    gram = values @ values.T
-    distances = np.diag(gram)[:, None] + np.diag(gram)[None, :] - 2 * gram
-    a, b = np.unravel_index(int(np.argmax(distances)), distances.shape)
-    alignment = gram[a] - gram[b]
-    others = np.delete(np.arange(F), i)
-    remaining = np.delete(np.arange(F), a)
-    mapping = np.empty(F, dtype=np.int64)
-    mapping[i] = a
-    mapping[others[np.argsort(-K[others, i], kind="stable")]] = remaining[
-        np.argsort(alignment[remaining], kind="stable")
-    ]
-    return mapping
+    if "Phi" in features:
+        return features["Phi"] @ features["Phi"].T
+    if chosen and "A" in features:
+        Phi = (keys @ features["A"].T) * (keys @ features["G"].T) / np.sqrt(len(features["A"]))
+        return Phi @ Phi.T
+    return (keys @ keys.T) ** 2
+
+
+def _aligned(values: np.ndarray, mapping: np.ndarray, K: np.ndarray) -> np.ndarray:
+    """The values aligned with the kernel's column of largest energy."""
+    energies = np.sum(K**2, axis=0) - np.diag(K) ** 2
+    i = int(np.argmax(energies))
+    return hard.aligned(values, mapping, K[:, i], i)
 
 
 def facts(
@@ -215,17 +233,5 @@ def facts(
     `mapping`: "permutation", "identity", "worst" (chosen against the keys and values) or "any" (not injective,
     |V| not F).  `noise`: the radius eps of noisy queries, independent of everything else.
     """
-    if d is None:
-        d = _width_of_files(keys, values)
+    F, d = prepared(keys, values, F, d)
     return Facts(keys, values, memory, mapping, noise, F=F, d=d, m=m, delta=delta, **numbers)
-
-
-def _width_of_files(*shapes: Shape) -> int | None:
-    from ..embeddings import load
-
-    widths = {load(path).shape[1] for path in (getattr(s, "path", None) for s in shapes) if path is not None}
-    if len(widths) > 1:
-        raise HebbcheckError(
-            f"the files have rows of lengths {sorted(widths)}; keys and values need one length"
-        )
-    return widths.pop() if widths else None

@@ -9,9 +9,17 @@ import numpy as np
 from hypothesis import strategies as st
 
 from ..arrays import NUMPY, Backend, Streams
-from ..instance import ExactInstance, Instance, Raw, Sizes
+from ..drawn import Sizes
+from ..errors import HebbcheckError
+from ..exactly import ExactInstance
+from ..inputs import Raw
+from ..instance import Instance
 from ..verdict import Quantifier
 from .sizes import Size
+
+PROBES = 8
+"""How many small instances a claim's function is tried on."""
+RESERVED = ("numbers", "raw", "backend")
 
 
 class Family:
@@ -19,14 +27,30 @@ class Family:
 
     quantifier: Quantifier | None = None
     """The quantifier of every claim over this family, where the family decides it."""
-    exact = True
+    exact: bool = True
     """Whether instances can be recomputed in ball arithmetic from their raw inputs."""
-    instance_type: type[Instance] = Instance
-    exact_type: type[ExactInstance] = ExactInstance
+    instance_type: type[Any] = Instance
+    """The type of the instances, constructed from raw inputs, a backend and streams."""
+    exact_type: type[Any] = ExactInstance
+    """The type of instances in ball arithmetic, constructed from raw inputs."""
 
     def __init__(self, name: str, **numbers: Any) -> None:
         self.name = name
         self.sizes = {key: Size(key, value) for key, value in numbers.items()}
+        for key in numbers:
+            self._check_name(key)
+
+    def _check_name(self, name: str) -> None:
+        """A number must not hide behind an attribute that instances have anyway, nor look like a size misspelt."""
+        if name in RESERVED or hasattr(self.instance_type, name):
+            raise HebbcheckError(
+                f"{name}= is an attribute that {self.name} computes; a number needs a name of its own; rename it"
+            )
+        twins = [other for other in self.sizes if other != name and other.lower() == name.lower()]
+        if twins and name not in ("F", "d", "m", "delta", "eps"):
+            raise HebbcheckError(
+                f"{name}= is not {twins[0]}=; {self.name} has both now; did you mean {twins[0]}=?"
+            )
 
     def __repr__(self) -> str:
         given = [f"{key}={size.given}" for key, size in self.sizes.items() if size.given is not None]
@@ -35,11 +59,16 @@ class Family:
     def _parts(self) -> list[str]:
         return []
 
+    @property
+    def fingerprint(self) -> str:
+        """Changes with whatever instances are drawn from: the declaration, and the contents of files and arrays."""
+        return repr(self)
+
     # -- what subclasses provide ----------------------------------------------------------------------------------
     def raw(
         self, numbers: dict[str, float], streams: Streams, choice: str = "", spanned: bool = False
     ) -> Raw:
-        """Raw inputs of these sizes.  `choice`: one of `choices()`, what an adversary picked."""
+        """Raw inputs of these sizes.  `choice`: one of `choices`, what an adversary picked."""
         raise NotImplementedError
 
     def strategy(self) -> st.SearchStrategy[Raw]:
@@ -69,32 +98,29 @@ class Family:
         backend: Backend = NUMPY,
         choice: str = "",
         spanned: bool = False,
-    ) -> Instance:
+    ) -> Any:
         """One instance of these sizes from independent streams."""
         return self.build(self.raw(numbers, streams, choice, spanned), backend, streams)
 
-    def build(self, raw: Raw, backend: Backend = NUMPY, streams: Streams | None = None) -> Instance:
+    def build(self, raw: Raw, backend: Backend = NUMPY, streams: Streams | None = None) -> Any:
+        """The instance made from raw inputs, in floating point."""
         return self.instance_type(raw, backend, streams)
 
-    def build_exactly(self, raw: Raw) -> ExactInstance:
+    def build_exactly(self, raw: Raw) -> Any:
+        """The instance made from raw inputs, in ball arithmetic."""
         return self.exact_type(raw)
 
     def sizes_at(self, numbers: dict[str, float]) -> Sizes:
         """The view of the sizes alone."""
-        return Sizes(numbers)
+        return Sizes(numbers, self.instance_type)
 
     def sample_sizes(self, rng: np.random.Generator, profile: str = "quick") -> dict[str, float]:
+        """Numbers for one draw."""
         return {name: size.sample(rng, profile) for name, size in self.sizes.items()}
 
-    def probes(self) -> Iterator[Instance]:
+    def probes(self) -> Iterator[Any]:
         """A few small instances, to see what kind of relation a claim returns."""
-        for attempt in range(8):
-            streams = Streams("probe", self.name, attempt)
-            rng = streams("sizes")
-            numbers = {}
-            for name, size in self.sizes.items():
-                low = size.bounds()[0]
-                small = {"F": 5, "d": 4, "m": 6}.get(name, low)
-                fixed = size.listed is not None or size.given is not None
-                numbers[name] = size.sample(rng) if size.listed else (low if fixed else small)
-            yield self.draw(numbers, streams, choice=self.choices[attempt % len(self.choices)])
+        numbers = {name: size.small for name, size in self.sizes.items()}
+        for attempt in range(PROBES):
+            choice = self.choices[attempt % len(self.choices)]
+            yield self.draw(numbers, Streams("probe", self.name, attempt), choice=choice)

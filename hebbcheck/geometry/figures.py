@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..drawn import Sizes
 from ..errors import HebbcheckError
-from ..instance import Sizes
 from ..verdict import Quantifier
 from .family import Family
+
+
+class Results(Sizes):
+    """The numbers that a figure's summary returned, as attributes."""
 
 
 class FigureFamily(Family):
@@ -16,19 +20,24 @@ class FigureFamily(Family):
 
     quantifier = Quantifier.REPORTED
     exact = False
+    instance_type = Results
 
     def __init__(self, id: str) -> None:
         if not isinstance(id, str) or not id:
-            raise HebbcheckError(f"figure({id!r}) needs a figure's id; try geo.figure('fig2b')")
+            raise HebbcheckError(
+                f"figure({id!r}) names no figure; a figure's id is needed; try geo.figure('fig2b')"
+            )
         super().__init__(f"figure {id}")
         self.id = id
 
     def replicate(self, attributes: dict[str, float]) -> Sizes:
         """An instance with these attributes."""
-        return Sizes(attributes)
+        return Results(attributes)
 
     def probes(self) -> Iterator[Any]:
-        raise HebbcheckError(f"the figure {self.id} has results only after it was reproduced")
+        raise HebbcheckError(
+            f"the figure {self.id} has not been reproduced; its results are needed; try hebbcheck reproduce {self.id}"
+        )
 
 
 def figure(id: str) -> FigureFamily:

@@ -11,6 +11,11 @@ from .shapes import harmonic_frame, unit_rows
 
 Maker = Callable[[np.random.Generator, int, int], np.ndarray]
 
+NEAR = 2.0**-26
+"""How far near-parallel vectors are apart."""
+GRID_ENTRIES = 512
+"""Larger sets of vectors are hard cases with edits: Hypothesis does not choose their entries one by one."""
+
 
 def _uniform(rng: np.random.Generator, count: int, d: int) -> np.ndarray:
     return unit_rows(rng.standard_normal((count, d)))
@@ -29,6 +34,14 @@ def _clusters(rng: np.random.Generator, count: int, d: int) -> np.ndarray:
 def _antipodal(rng: np.random.Generator, count: int, d: int) -> np.ndarray:
     half = _uniform(rng, (count + 1) // 2, d)
     return np.concatenate([half, -half])[:count]
+
+
+def _copies(rng: np.random.Generator, count: int, d: int) -> np.ndarray:
+    """Half of the vectors again: in turn the same, twice as long, and almost the same."""
+    half = _uniform(rng, (count + 1) // 2, d)
+    kind = np.arange(len(half))[:, None] % 3
+    again = np.where(kind == 1, 2 * half, half) + np.where(kind == 2, NEAR * _uniform(rng, len(half), d), 0)
+    return np.concatenate([half, again])[:count]
 
 
 def _frame(rng: np.random.Generator, count: int, d: int) -> np.ndarray:
@@ -58,6 +71,7 @@ CATALOGUE: dict[str, Maker] = {
     "one point": _one_point,
     "clusters": _clusters,
     "antipodal pairs": _antipodal,
+    "copies": _copies,
     "tight frame": _frame,
     "norms 1e-3 to 1e3": _scales,
     "one orthant": _orthant,
@@ -66,12 +80,31 @@ CATALOGUE: dict[str, Maker] = {
 }
 """Hard cases of any size, by name."""
 
+ALIGNED = "aligned with the kernel"
+"""Values of `aligned`: a choice for the values where the adversary chooses the keys too."""
 
-def _grid(data: bytes, count: int, d: int) -> np.ndarray:
-    """Entries on a grid of sixteenths: bytes shrink towards zero, and so do the entries."""
-    entries = np.frombuffer(data, dtype=np.uint8).astype(np.int64)
-    signed = np.where(entries % 2 == 0, entries // 2, -(entries // 2) - 1)
-    return signed.reshape(count, d) / 16.0
+
+def aligned(values: np.ndarray, mapping: np.ndarray, column: np.ndarray, i: int) -> np.ndarray:
+    """The values turned so that <v_a - v_b, v_f(t)> is proportional to the kernel's column K_ti over all t != i.
+
+    a = f(i), and b is the value of the fact with the largest |K_ti|: where that entry is positive, all cross-talk of
+    the pair lowers its margin.  Value j gets the component |v_b| K_ti / max |K_ti| (the mean over the facts t of value
+    j) along u, the first basis vector, and v_a the opposite of v_b's; the rest stays orthogonal to u, for a and b the
+    same.  Equal norms stay equal where d > 1.  Values are returned as they are where nothing can be aligned.
+    """
+    column = np.where(np.arange(len(mapping)) == i, 0.0, column)
+    top = int(np.argmax(np.abs(column)))
+    a, b = int(mapping[i]), int(mapping[top])
+    norms = np.linalg.norm(values, axis=1)
+    if column[top] == 0 or a == b or norms[b] == 0:
+        return values
+    counts = np.maximum(np.bincount(mapping, minlength=len(values)), 1)
+    along = norms[b] * np.bincount(mapping, column / np.abs(column[top]), minlength=len(values)) / counts
+    made = unit_rows(values[:, 1:]) if values.shape[1] > 1 else np.zeros((len(values), 0))
+    made = np.column_stack([along, made * np.sqrt(np.maximum(norms**2 - along**2, 0))[:, None]])
+    made[a] = made[b]
+    made[a, 0] = -along[b]
+    return made
 
 
 EDITS = (
@@ -86,6 +119,7 @@ EDITS = (
     "positive",
     "rank one",
 )
+"""Changes to a set of vectors; `_edit` says what they do."""
 
 
 def _edit(rows: np.ndarray, edit: str, i: int, j: int) -> np.ndarray:
@@ -99,7 +133,7 @@ def _edit(rows: np.ndarray, edit: str, i: int, j: int) -> np.ndarray:
         rows[i] = 2 * rows[j]
     elif edit == "near":
         rows[i] = rows[j] * (1 + 2.0**-30)
-        rows[i, 0] += 2.0**-26
+        rows[i, 0] += NEAR
     elif edit == "zero":
         rows[i] = 0
     elif edit == "tiny":
@@ -115,18 +149,24 @@ def _edit(rows: np.ndarray, edit: str, i: int, j: int) -> np.ndarray:
     return rows
 
 
+def _grid(data: bytes, count: int, d: int) -> np.ndarray:
+    """Entries on a grid of sixteenths: bytes shrink towards zero, and so do the entries."""
+    entries = np.frombuffer(data, dtype=np.uint8).astype(np.int64)
+    signed = np.where(entries % 2 == 0, entries // 2, -(entries // 2) - 1)
+    return signed.reshape(count, d) / 16.0
+
+
 @st.composite
 def vectors(draw: st.DrawFn, count: int, d: int) -> np.ndarray:
-    """A small adversarial set of vectors: a grid, a hard case, or either with a few edits."""
-    if draw(st.booleans()):
-        base = draw(st.sampled_from(sorted(CATALOGUE)))
-        rows = CATALOGUE[base](np.random.default_rng(draw(st.integers(0, 2**16))), count, d)
-    else:
-        size = count * d
+    """A small adversarial set of vectors (count x d): a grid, a hard case, or either with up to three edits."""
+    size, names = count * d, list(CATALOGUE)
+    on_grid = size <= GRID_ENTRIES and draw(st.booleans())
+    if on_grid:
         rows = _grid(draw(st.binary(min_size=size, max_size=size)), count, d)
-    for edit, i, j in draw(st.lists(st.tuples(st.sampled_from(EDITS), INDEX, INDEX), max_size=3)):
-        rows = _edit(rows, edit, i, j)
+    else:
+        chosen = draw(st.integers(0, len(names) * 2**16 - 1))
+        rows = CATALOGUE[names[chosen % len(names)]](np.random.default_rng(chosen // len(names)), count, d)
+    edits = draw(st.binary(max_size=9))
+    for edit, i, j in zip(edits[::3], edits[1::3], edits[2::3], strict=False):
+        rows = _edit(rows, EDITS[edit % len(EDITS)], i, j)
     return rows
-
-
-INDEX = st.integers(0, 11)

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from .. import statistics
 from ..arrays import Streams
+from ..exactly import ExactInstance
 from ..functions import trace
-from ..instance import ExactInstance, Instance, Raw
+from ..inputs import Raw
+from ..instance import Instance
 from . import hard
 from .family import Family
 
@@ -19,24 +22,11 @@ class KernelInstance(Instance):
     """A Gram matrix alone: K and its statistics, no keys and no values."""
 
     @cached_property
-    def _statistics(self) -> dict[str, Any]:
-        xp, K = self.backend.xp, self.K
-        diagonal = xp.linalg.diagonal(K)
-        off = xp.where(
-            xp.eye(int(self.F), dtype=xp.bool, device=self.backend.device_of(K)), xp.zeros_like(K), K
-        )
-        columns = xp.sum(off**2, axis=0)
-        return {
-            "trace": float(xp.sum(diagonal)),
-            "diag_sq_sum": float(xp.sum(diagonal**2)),
-            "K_diag_min": float(xp.min(diagonal)),
-            "K_diag_max": float(xp.max(diagonal)),
-            "K_off_max": float(xp.max(xp.abs(off))),
-            "E_K": float(xp.max(columns)),
-        }
+    def extrema(self) -> dict[str, statistics.Extremum]:
+        return statistics.gram_extrema(self._kernel)
 
 
-class _Preconditioning:
+class PreconditionedInstance(KernelInstance):
     """Features Phi (F x m) under a preconditioner M = R R^T scaled to tr(M Sigma) = m."""
 
     @property
@@ -47,24 +37,17 @@ class _Preconditioning:
     @property
     def K_M(self) -> Any:
         """F x F, the kernel Phi M Phi^T."""
-        root = self._input("root")
+        root = self._shown(self._input("root"))
         mapped = self.Phi @ root
         return mapped @ mapped.T * (self.m / trace(root.T @ self.Sigma @ root))
 
 
-class PreconditionedInstance(_Preconditioning, KernelInstance):
-    pass
-
-
-class ExactPreconditionedInstance(_Preconditioning, ExactInstance):
-    pass
+class ExactPreconditionedInstance(ExactInstance, PreconditionedInstance):
+    """The same in exact arithmetic."""
 
 
 class Kernels(Family):
     instance_type = KernelInstance
-
-    def __init__(self, name: str, **numbers: Any) -> None:
-        super().__init__(name, **numbers)
 
     @property
     def choices(self) -> tuple[str, ...]:

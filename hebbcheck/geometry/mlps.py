@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from .. import rational
 from ..arrays import Streams
+from ..drawn import Drawn
 from ..errors import HebbcheckError
-from ..instance import Instance, Raw
+from ..exactly import Exact, as_fractions
+from ..inputs import Raw
 from . import hard
 from .family import Family
 
@@ -19,25 +21,35 @@ GATES = ("identity", "relu", "cube")
 QUERIES = 4
 
 
-class MLP(Instance):
+class MLP(Drawn):
     """phi(x) = (A x) * gate(G x) and MLP(x) = B phi(x), with F stored inputs (the paper's x_i)."""
 
     @property
     def inputs(self) -> Any:
         """F x d, the stored inputs."""
-        return self._input("inputs")
+        return self._shown(self._input("inputs"))
 
     @property
     def queries(self) -> Any:
         """N x d, other points."""
-        return self._input("queries")
+        return self._shown(self._input("queries"))
+
+    @property
+    def A(self) -> Any:
+        """m x d, the first factor of the features."""
+        return self._shown(self._input("A"))
+
+    @property
+    def G(self) -> Any:
+        """m x d, the gated factor of the features."""
+        return self._shown(self._input("G"))
 
     @property
     def B(self) -> Any:
         """d x m, the output matrix."""
-        return self._input("B")
+        return self._shown(self._input("B"))
 
-    @property
+    @cached_property
     def rank(self) -> int:
         """The rank of the stored features, F x m (in floating point, with the usual cut at eps)."""
         return int(np.linalg.matrix_rank(self.backend.to_numpy(self.phi(self.inputs))))
@@ -45,16 +57,16 @@ class MLP(Instance):
     def phi(self, z: Any) -> Any:
         """The features of z (N x d): N x m."""
         xp = self.backend.xp
-        gated = xp.matmul(z, self._G.T)
+        gated = xp.matmul(z, self._input("G").T)
         if self.raw.memory == "relu":
             gated = xp.where(gated > 0, gated, xp.zeros_like(gated))
         elif self.raw.memory == "cube":
             gated = gated**3
-        return xp.matmul(z, self._A.T) * gated
+        return xp.matmul(z, self._input("A").T) * gated
 
     def mlp(self, z: Any) -> Any:
         """B phi(z) for z (N x d): N x d."""
-        return self.backend.xp.matmul(self.phi(z), self.B.T)
+        return self.backend.xp.matmul(self.phi(z), self._input("B").T)
 
     def hebbian(self, z: Any) -> Any:
         """(1/F) sum_i MLP(x_i) phi(x_i)^T Sigma^+ phi(z), Sigma the stored features' covariance: N x d."""
@@ -65,42 +77,54 @@ class MLP(Instance):
         return xp.matmul(xp.matmul(self.phi(z), xp.linalg.pinv(covariance)), weights.T)
 
 
-class ExactMLP(MLP):
+class ExactMLP(Exact, MLP):
     """The same in rational arithmetic: floats are dyadic rationals, and nothing here has a root."""
 
-    def _input(self, name: str) -> Any:
-        return rational.from_array(self.raw.arrays[name])
-
-    @property
-    def rank(self) -> int:
-        return rational.rank(self.phi(self.inputs))
-
     def phi(self, z: Any) -> Any:
-        gated = z @ self._G.T
-        if self.raw.memory == "relu":
-            gated = np.where(gated > 0, gated, Fraction(0))
-        elif self.raw.memory == "cube":
-            gated = gated**3
-        return (z @ self._A.T) * gated
+        return self._shown(self._phi(as_fractions(z)))
 
     def mlp(self, z: Any) -> Any:
-        return self.phi(z) @ self.B.T
+        return self._shown(rational.product(self._phi(as_fractions(z)), self._input("B").T))
 
     def hebbian(self, z: Any) -> Any:
-        stored = self.phi(self.inputs)
-        share = Fraction(1, int(self.F))
-        covariance = stored.T @ stored * share
-        weights = self.mlp(self.inputs).T @ stored * share
-        return self.phi(z) @ rational.pseudoinverse(covariance, stored.T) @ weights.T
+        return self._shown(rational.product(self._phi(as_fractions(z)), self._readout.T))
+
+    @cached_property
+    def rank(self) -> int:
+        return rational.rank(self._stored)
+
+    @cached_property
+    def _stored(self) -> np.ndarray:
+        return self._phi(self._input("inputs"))
+
+    @cached_property
+    def _readout(self) -> np.ndarray:
+        """(1/F) sum_i MLP(x_i) phi(x_i)^T Sigma^+, d x m; the factors 1/F of the sum and of Sigma cancel."""
+        stored = self._stored
+        outputs = rational.product(stored, self._input("B").T)
+        inverse = rational.pseudoinverse(rational.product(stored.T, stored), stored.T)
+        return rational.product(rational.product(outputs.T, stored), inverse)
+
+    def _phi(self, z: np.ndarray) -> np.ndarray:
+        gated = rational.product(z, self._input("G").T)
+        if self.raw.memory == "relu":
+            gated = gated * (gated > 0)
+        elif self.raw.memory == "cube":
+            gated = gated**3
+        return rational.product(z, self._input("A").T) * gated
 
 
 class MLPFamily(Family):
+    """`mlps(...)`: see there."""
+
     instance_type = MLP
     exact_type = ExactMLP
 
     def __init__(self, gate: str | None, **numbers: Any) -> None:
         if gate is not None and gate not in GATES:
-            raise HebbcheckError(f"gate={gate!r} is unknown; choose one of {', '.join(GATES)}")
+            raise HebbcheckError(
+                f"gate={gate!r} is unknown; one of {', '.join(GATES)} is needed; leave it out for all"
+            )
         super().__init__("mlps", **numbers)
         self.gates = (gate,) if gate else GATES
 
@@ -131,7 +155,7 @@ class MLPFamily(Family):
         def raws(draw: st.DrawFn) -> Raw:
             numbers = {name: draw(size.attack()) for name, size in self.sizes.items()}
             shapes = self._shapes(numbers)
-            arrays = {name: np.asarray(draw(hard.vectors(*shape))) for name, shape in shapes.items()}
+            arrays = {name: draw(hard.vectors(*shape)) for name, shape in shapes.items()}
             return Raw(numbers, arrays, draw(st.sampled_from(self.gates)))
 
         return raws()

@@ -8,8 +8,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from ..arrays import Streams
+from ..checks import whole_number
+from ..drawn import Drawn
 from ..errors import HebbcheckError
-from ..instance import ExactInstance, Instance, Raw
+from ..exactly import Exact
+from ..inputs import Raw
 from . import hard
 from .family import Family
 from .shapes import unit_rows
@@ -17,50 +20,63 @@ from .shapes import unit_rows
 ANGLES = ("generic", "parallel", "orthogonal", "opposite", "generic, norms 0.5 to 2", "a zero vector")
 
 
-class Vectors(Instance):
+class NoSuchVector(HebbcheckError, IndexError):
+    """An index beyond the vectors that there are."""
+
+
+class Vectors(Drawn):
     """v[0], v[1], ... are the vectors (d each); `v.sketched_kernel(samples, m)` draws the kernel of the first two."""
 
     def __getitem__(self, index: int) -> Any:
+        count = len(self.raw.arrays["vectors"])
+        if not -count <= index < count:
+            raise NoSuchVector(
+                f"there is no vector {index}; there are {count}; try geo.vectors(count={index + 1})"
+            )
         return self.all[index, ...]
 
     @property
     def all(self) -> Any:
         """count x d, one vector a row."""
-        return self._input("vectors")
+        return self._shown(self._input("vectors"))
 
     def sketched_kernel(self, samples: int, m: int = 1) -> Any:
         """(samples,): independent draws of K-hat(x, z) = (1/m) sum_r <a_r, x><g_r, x><a_r, z><g_r, z>.
 
-        a_r, g_r ~ N(0, I).  Drawn in the plane of x and z, at a cost free of d.
+        x, z are the first two vectors; a_r, g_r ~ N(0, I).  Drawn in the plane of x and z, at a cost free of d.
         """
-        if self._streams is None:
+        streams, pair = self._sampling("sketched_kernel"), self.raw.arrays["vectors"][:2].T
+        if pair.shape[1] < 2:
             raise HebbcheckError(
-                "sketched_kernel draws samples, and this instance has no streams; use geo.vectors"
+                "sketched_kernel pairs two vectors; there is only one; try geo.vectors(count=2)"
             )
-        x, z = self.raw.arrays["vectors"][:2]
-        plane = np.linalg.qr(np.stack([x, z], axis=1))[0].T
-        coordinates = plane @ np.stack([x, z], axis=1)
-        total = np.zeros(samples)
-        a, g = self._streams("A"), self._streams("G")
-        for _ in range(m):
-            left = a.standard_normal((samples, len(plane))) @ coordinates
-            right = g.standard_normal((samples, len(plane))) @ coordinates
+        coordinates = np.linalg.qr(pair)[1]
+        a, g = streams("A"), streams("G")
+        total = np.zeros(whole_number("samples", samples))
+        for _ in range(whole_number("m", m)):
+            left, right = (rng.standard_normal((samples, len(coordinates))) @ coordinates for rng in (a, g))
             total += (left * right).prod(axis=1)
-        return self.backend.asarray(total / m)
+        return self.backend.asarray(total / int(m))
 
     def isotropic_kernel(self, samples: int, m: int = 1) -> Any:
         """(samples,): independent draws of K-hat(x, z) for x, z independent and uniform on the sphere of R^d."""
-        if self._streams is None:
-            raise HebbcheckError(
-                "isotropic_kernel draws samples, and this instance has no streams; use geo.vectors"
-            )
-        a, g = self._streams("A"), self._streams("G")
-        cosine = np.sqrt(self._streams("vectors").beta(0.5, (self.d - 1) / 2, samples))
-        total = np.zeros(samples)
-        for _ in range(int(m)):
+        streams = self._sampling("isotropic_kernel")
+        a, g = streams("A"), streams("G")
+        total = np.zeros(whole_number("samples", samples))
+        cosine = _cosines(streams("vectors"), int(self.d), samples)
+        for _ in range(whole_number("m", m)):
             left, right = (_gaussian_pair(rng, cosine) for rng in (a, g))
             total += left * right
-        return self.backend.asarray(total / m)
+        return self.backend.asarray(total / int(m))
+
+
+class ExactVectors(Exact, Vectors):
+    """The same vectors as balls."""
+
+
+def _cosines(rng: np.random.Generator, d: int, samples: int) -> np.ndarray:
+    """|<x, z>| of independent uniform unit vectors: its square is Beta(1/2, (d - 1)/2)."""
+    return np.sqrt(rng.beta(0.5, (d - 1) / 2, samples)) if d > 1 else np.ones(samples)
 
 
 def _gaussian_pair(rng: np.random.Generator, cosine: np.ndarray) -> np.ndarray:
@@ -69,26 +85,15 @@ def _gaussian_pair(rng: np.random.Generator, cosine: np.ndarray) -> np.ndarray:
     return along * (cosine * along + np.sqrt(1 - cosine**2) * across)
 
 
-class ExactVectors(ExactInstance):
-    def __getitem__(self, index: int) -> Any:
-        return self.all[index, ...]
-
-    @property
-    def all(self) -> Any:
-        return self._input("vectors")
-
-
 class VectorFamily(Family):
+    """`vectors(...)`: see there."""
+
     instance_type = Vectors
     exact_type = ExactVectors
 
     def __init__(self, count: int, **numbers: Any) -> None:
-        if count < 1:
-            raise HebbcheckError(
-                f"count={count!r} is no number of vectors; a whole number from 1 up is needed"
-            )
         super().__init__("vectors", **numbers)
-        self.count = count
+        self.count = whole_number("count", count)
 
     def _parts(self) -> list[str]:
         return [f"count={self.count}"]
@@ -117,13 +122,13 @@ class VectorFamily(Family):
             rows[-1] = 0
         elif choice.endswith("norms 0.5 to 2"):
             rows *= rng.uniform(0.5, 2, (self.count, 1))
-        return Raw(dict(numbers), {"vectors": rows}, "quadratic")
+        return Raw(dict(numbers), {"vectors": rows}, "vectors")
 
     def strategy(self) -> st.SearchStrategy[Raw]:
         @st.composite
         def raws(draw: st.DrawFn) -> Raw:
             numbers = {name: draw(size.attack()) for name, size in self.sizes.items()}
-            return Raw(numbers, {"vectors": draw(hard.vectors(self.count, int(numbers["d"])))}, "quadratic")
+            return Raw(numbers, {"vectors": draw(hard.vectors(self.count, int(numbers["d"])))}, "vectors")
 
         return raws()
 

@@ -4,39 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Streams
-from ..errors import HebbcheckError
+from ..checks import finite_number, whole_number
+
+TINY, HUGE = 1e-140, 1e140
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Shape:
     """A law of `count` vectors in R^d.
 
     `sample(streams, purpose, count, d)` returns count x d.  `unit`: rows have norm one.  `spans`: the law is invariant
-    under rotations, so that inner products can be drawn without coordinates (see `sphere_span`).
+    under rotations, so that inner products can be drawn without coordinates (see `sphere_span`).  `exact`: what floats
+    hold is such a set of vectors, not only up to rounding as for a tight frame.  `movable`: a vector that is moved (and
+    normalised again where `unit`) still is such a vector.
     """
 
     name: str
-    sample: Callable[[Streams, str, int, int], np.ndarray] | None = None
+    sample: Callable[[Streams, str, int, int], np.ndarray]
     unit: bool = True
     spans: bool = False
-    parameters: dict[str, Any] = field(default_factory=dict, compare=False)
+    exact: bool = True
+    movable: bool = False
+    parameters: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        inner = ", ".join(f"{v}" for v in self.parameters.values())
+        inner = ", ".join(f"{v:g}" for v in self.parameters.values())
         return f"{self.name}({inner})" if inner else self.name
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with whatever vectors are drawn from."""
+        return repr(self)
 
 
 def unit_rows(rows: np.ndarray) -> np.ndarray:
     """The rows divided by their norms (rows of norm 0 become the first basis vector)."""
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    safe = np.where(norms > 0, rows, np.eye(1, rows.shape[1]))
-    return safe / np.where(norms > 0, norms, 1.0)
+    largest = np.max(np.abs(rows), axis=1, keepdims=True, initial=0.0)
+    if np.any((largest < TINY) | (largest > HUGE)):  # whose squares would underflow or overflow
+        rows = np.where(largest > 0, rows / np.where(largest > 0, largest, 1.0), np.eye(1, rows.shape[1]))
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def sphere_span(rng: np.random.Generator, count: int, d: int) -> np.ndarray:
@@ -56,7 +67,7 @@ def _sphere(streams: Streams, purpose: str, count: int, d: int) -> np.ndarray:
     return unit_rows(streams(purpose).standard_normal((count, d)))
 
 
-sphere = Shape("sphere", _sphere, spans=True)
+sphere = Shape("sphere", _sphere, spans=True, movable=True)
 """Independent, uniform on the unit sphere."""
 
 
@@ -64,23 +75,25 @@ def _gaussian(streams: Streams, purpose: str, count: int, d: int) -> np.ndarray:
     return streams(purpose).standard_normal((count, d)) / np.sqrt(d)
 
 
-gaussian = Shape("gaussian", _gaussian, unit=False)
+gaussian = Shape("gaussian", _gaussian, unit=False, movable=True)
 """Independent N(0, I/d): norms near one."""
 
 
 def spiked(beta: float) -> Shape:
     """Uniform on the sphere, stretched by 1 + beta along one direction (the same for keys and values), renormalised."""
+    beta = finite_number("beta", beta, 0)
 
     def sample(streams: Streams, purpose: str, count: int, d: int) -> np.ndarray:
         direction = unit_rows(streams("spike").standard_normal((1, d)))[0]
         rows = _sphere(streams, purpose, count, d)
         return unit_rows(rows + beta * (rows @ direction)[:, None] * direction)
 
-    return Shape("spiked", sample, parameters={"beta": _number("beta", beta, 0)})
+    return Shape("spiked", sample, parameters={"beta": beta})
 
 
 def clustered(k: int, spread: float = 0.5) -> Shape:
     """Unit vectors around k uniform centres: centre + spread * (uniform direction), renormalised."""
+    k, spread = whole_number("k", k), finite_number("spread", spread, 0)
 
     def sample(streams: Streams, purpose: str, count: int, d: int) -> np.ndarray:
         rng = streams(purpose)
@@ -88,23 +101,26 @@ def clustered(k: int, spread: float = 0.5) -> Shape:
         around = unit_rows(rng.standard_normal((count, d)))
         return unit_rows(centres[rng.integers(k, size=count)] + spread * around)
 
-    return Shape("clustered", sample, parameters={"k": int(_number("k", k, 1)), "spread": spread})
+    return Shape("clustered", sample, parameters={"k": k, "spread": spread})
 
 
 def low_rank(r: int) -> Shape:
     """Uniform on the unit sphere of a uniform r-dimensional subspace (of all of R^d where r > d)."""
+    r = whole_number("r", r)
 
     def sample(streams: Streams, purpose: str, count: int, d: int) -> np.ndarray:
         rng = streams(purpose)
         basis = np.linalg.qr(rng.standard_normal((d, min(r, d))))[0]
         return unit_rows(rng.standard_normal((count, min(r, d))) @ basis.T)
 
-    return Shape("low_rank", sample, parameters={"r": int(_number("r", r, 1))})
+    return Shape("low_rank", sample, exact=False, parameters={"r": r})
 
 
 def _tight_frame(streams: Streams, purpose: str, count: int, d: int) -> np.ndarray:
-    rotation = np.linalg.qr(streams(purpose).standard_normal((d, d)))[0]
-    return harmonic_frame(count, d) @ rotation
+    Q, R = np.linalg.qr(streams(purpose).standard_normal((d, d)))
+    return harmonic_frame(count, d) @ (
+        Q * np.sign(np.diag(R))
+    )  # with these signs Q is uniform (Mezzadri, 2007)
 
 
 def harmonic_frame(count: int, d: int) -> np.ndarray:
@@ -116,53 +132,21 @@ def harmonic_frame(count: int, d: int) -> np.ndarray:
         return np.eye(count, d)
     angles = 2 * np.pi * np.arange(count) / count
     columns = [np.full(count, np.sqrt(1.0 / d))] if d % 2 else []
-    for frequency in range(1, d // 2 + 1):
-        if 2 * frequency == count:
-            columns += [np.sqrt(1.0 / d) * np.cos(frequency * angles), np.sqrt(1.0 / d) * np.ones(count)]
-        else:
-            columns += [
-                np.sqrt(2.0 / d) * np.cos(frequency * angles),
-                np.sqrt(2.0 / d) * np.sin(frequency * angles),
-            ]
+    for frequency in range(1, d // 2 + 1):  # 2 frequency <= d < count, so that no sine vanishes
+        columns += [np.sqrt(2.0 / d) * wave(frequency * angles) for wave in (np.cos, np.sin)]
     return np.stack(columns, axis=1)
 
 
-tight_frame = Shape("tight_frame", _tight_frame)
+tight_frame = Shape("tight_frame", _tight_frame, exact=False)
 """A randomly rotated harmonic unit-norm tight frame (orthonormal where there are at most d vectors)."""
 
-tied = Shape("tied")
+
+def _not_sampled(streams: Streams, purpose: str, count: int, d: int) -> np.ndarray:
+    raise NotImplementedError("the family makes these vectors")
+
+
+tied = Shape("tied", _not_sampled)
 """The values are the keys."""
 
-anything = Shape("anything", unit=False)
+anything = Shape("anything", _not_sampled, unit=False, movable=True)
 """Whatever an adversary chooses: searched by Hypothesis at small sizes, a catalogue of hard cases at large ones."""
-
-
-def file(path: str | Path, normalize: bool = True) -> Shape:
-    """Rows of a file of embeddings (npy, npz, safetensors), drawn without replacement; `normalize`: to norm one."""
-    from ..embeddings import load
-
-    def sample(streams: Streams, purpose: str, count: int, d: int) -> np.ndarray:
-        table = load(path)
-        if count > len(table):
-            raise HebbcheckError(
-                f"{path} has {len(table)} rows, {count} are needed; try F= at most {len(table)}"
-            )
-        if d != table.shape[1]:
-            raise HebbcheckError(
-                f"{path} has rows of length {table.shape[1]}, d is {d}; try d={table.shape[1]}"
-            )
-        chosen = streams(f"{purpose} rows").choice(len(table), size=count, replace=False)
-        rows = table[chosen].astype(np.float64)
-        if normalize and not np.all(np.any(rows != 0, axis=1)):
-            raise HebbcheckError(f"{path} has a zero row, which cannot be normalised; try normalize=False")
-        return unit_rows(rows) if normalize else rows
-
-    shape = Shape("file", sample, unit=normalize, parameters={"path": Path(path).name})
-    object.__setattr__(shape, "path", path)
-    return shape
-
-
-def _number(name: str, value: float, least: float) -> float:
-    if not np.isfinite(value) or value < least:
-        raise HebbcheckError(f"{name}={value!r} is out of range; a number from {least} up is needed")
-    return float(value)

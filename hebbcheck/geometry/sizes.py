@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -21,30 +22,39 @@ GROWTH = 4
 
 @dataclass(frozen=True)
 class Size:
-    """One number of a family: `given` is None (defaults), a number, a range (low, high) or a list."""
+    """One number of a family: `given` is None (defaults), a number, a range (low, high) or a list.
+
+    `whole`: it takes whole numbers only; F, d, m, n and count always do.
+    """
 
     name: str
     given: Any = None
+    whole: bool = False
 
     def __post_init__(self) -> None:
-        entries = self.given if isinstance(self.given, list | tuple) else [self.given]
         if self.given is None:
             return
-        for value in entries:
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, int | float | np.number)
-                or not math.isfinite(value)
-            ):
-                self._refuse("finite numbers are needed")
-            if self.name in INTEGERS and (value != int(value) or value < 1):
-                self._refuse("a size is a whole number from 1 up")
-            if self.name == "delta" and not 0 < value < 1:
-                self._refuse("a failure probability lies between 0 and 1")
-        if isinstance(self.given, tuple) and (len(self.given) != 2 or self.given[0] > self.given[1]):
-            self._refuse("a range is (low, high)")
-        if isinstance(self.given, list) and not self.given:
+        entries = [
+            self._checked(v) for v in (self.given if isinstance(self.given, list | tuple) else [self.given])
+        ]
+        if isinstance(self.given, tuple) and (len(entries) != 2 or entries[0] > entries[1]):
+            self._refuse("a range is (low, high), two numbers with low <= high")
+        if not entries:
             self._refuse("a list needs an entry")
+        given = type(self.given)(entries) if isinstance(self.given, list | tuple) else entries[0]
+        object.__setattr__(self, "given", given)
+
+    def _checked(self, value: Any) -> float:
+        """One of the numbers, as a Python int or float."""
+        if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+            self._refuse("finite numbers are needed")
+        if self.name in INTEGERS and (value != int(value) or value < 1):
+            self._refuse("a size is a whole number from 1 up")
+        if self.name == "delta" and not 0 < value < 1:
+            self._refuse("a failure probability lies between 0 and 1")
+        if self.name == "eps" and value < 0:
+            self._refuse("the radius of noise is not negative")
+        return int(value) if self.integer or isinstance(value, int | np.integer) else float(value)
 
     def _refuse(self, needed: str) -> None:
         raise HebbcheckError(
@@ -53,7 +63,7 @@ class Size:
 
     @property
     def integer(self) -> bool:
-        return self.name in INTEGERS
+        return self.whole or self.name in INTEGERS
 
     @property
     def listed(self) -> list[float] | None:
@@ -78,12 +88,10 @@ class Size:
         if self.listed is not None:
             return st.sampled_from(self.listed)
         if not self.integer:
-            low, high = self.bounds()
-            return st.floats(low, high, allow_nan=False)
-        low, high = self.given or ATTACKS.get(self.name, (1, 12))
-        top = ATTACKS.get(self.name, (1, 12))[1]
-        low = max(low, least) if self.given is None else low
-        return st.integers(low, max(low, min(high, top)))
+            return st.floats(*self.bounds(), allow_nan=False)
+        usual_low, usual_high = ATTACKS.get(self.name, (1, 12))
+        low, high = self.given or (max(usual_low, least), usual_high)
+        return st.integers(int(low), int(max(low, min(high, usual_high))))
 
     def sample(self, rng: np.random.Generator, profile: str = "quick") -> float:
         """A value for a draw: log-uniform for sizes, uniform for other numbers."""
@@ -92,4 +100,13 @@ class Size:
         low, high = self.bounds(profile)
         if not self.integer:
             return float(rng.uniform(low, high))
-        return int(round(math.exp(rng.uniform(math.log(low), math.log(high)))))
+        if low < 1:
+            return int(rng.integers(int(low), int(high) + 1))
+        return round(math.exp(rng.uniform(math.log(low), math.log(high))))
+
+    @property
+    def small(self) -> float:
+        """A small value, to try what a claim's function returns."""
+        if self.given is None:
+            return {"F": 5, "d": 4, "m": 6, "delta": DELTAS[1]}.get(self.name, self.bounds()[0])
+        return self.bounds()[0]

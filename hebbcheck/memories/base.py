@@ -7,20 +7,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..errors import HebbcheckError
 
 if TYPE_CHECKING:
+    from ..exactly import ExactInstance
     from ..instance import Instance
 
 
 class Memory:
     """A Hebbian memory sum_t v_f(t) K(k_t, .): everything the statistics need of its kernel K.
 
-    Arrays are the instance's (its backend's, or object arrays of balls in the `exact_` methods).
+    Arrays are the instance's: its backend's, or object arrays of balls and fractions for an exact one.
     """
 
     name: ClassVar[str] = ""
     draws_features: ClassVar[bool] = False
+    """Whether the construction is made of A and G (m x d)."""
 
     def kernel(self, x: Instance) -> Any:
-        """The Gram matrix on the keys, by rows (`statistics.Features`, `Gram` or `Quadratic`)."""
+        """The Gram matrix on the keys, by rows (a `statistics.Kernel`)."""
         raise self._lacks("kernel")
 
     def features(self, x: Instance, z: Any) -> Any:
@@ -31,6 +33,14 @@ class Memory:
         """phi of the keys: F x m."""
         return self.features(x, x._keys)
 
+    def weights(self, x: Instance) -> Any:
+        """F x m: what the features of a query are paired with, K(k_t, z) = <weights_t, phi(z)>."""
+        return x.Phi
+
+    def exact_weights(self, x: ExactInstance) -> Any:
+        """The weights of an exact instance."""
+        return x.Phi
+
     def cross(self, x: Instance, z: Any) -> Any:
         """F x N: K(k_t, z_n)."""
         raise self._lacks("kernel at other queries")
@@ -39,17 +49,19 @@ class Memory:
         """F x d: what the memory returns at each key, sum_t v_f(t) K(k_t, k_i)."""
         return x.backend.xp.matmul(x.K, x._codes)
 
-    def lipschitz(self, x: Instance, radius: float) -> float:
+    def lipschitz(self, x: Instance, radius: Any) -> Any:
         """The largest Lipschitz constant of q -> K(k_t, q) on the centred ball of this radius."""
         raise self._lacks("Lipschitz constant")
 
-    def exact_gram(self, x: Instance) -> Any:
-        """The Gram matrix, in ball arithmetic."""
+    def exact_gram(self, x: ExactInstance) -> Any:
+        """F x F: the Gram matrix, in fractions where it is rational, in balls where not."""
         raise self._lacks("exact kernel")
 
-    def exact_features(self, x: Instance, z: Any) -> Any:
-        """phi of the queries, in ball arithmetic."""
-        raise self._lacks("exact features")
+    def exact_lipschitz(self, x: ExactInstance, radius: Any) -> Any:
+        """A ball that holds the Lipschitz constant."""
+        raise self._lacks("exact Lipschitz constant")
 
     def _lacks(self, what: str) -> HebbcheckError:
-        return HebbcheckError(f"the memory {self.name!r} has no {what}; try memory='bilinear'")
+        return HebbcheckError(
+            f"the memory {self.name!r} has no {what}; one is needed here; try memory='bilinear'"
+        )

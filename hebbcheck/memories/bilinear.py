@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import definitions, statistics
+from .. import definitions, enclosures, statistics
+from ..functions import max, sqrt
 from .base import Memory
 
 if TYPE_CHECKING:
+    from ..exactly import ExactInstance
     from ..instance import Instance
 
 
@@ -20,8 +22,12 @@ class Bilinear(Memory):
     draws_features = True
 
     def features(self, x: Instance, z: Any) -> Any:
+        return self.gated(x, z) / sqrt(x.m)
+
+    def gated(self, x: Instance, z: Any) -> Any:
+        """(A z) * (G z), N x m: the features without their scale."""
         xp = x.backend.xp
-        return xp.matmul(z, x._A.T) * xp.matmul(z, x._G.T) / float(x.m) ** 0.5
+        return xp.matmul(z, x._A.T) * xp.matmul(z, x._G.T)
 
     def kernel(self, x: Instance) -> Any:
         return statistics.Features(x.Phi)
@@ -31,18 +37,23 @@ class Bilinear(Memory):
         return xp.matmul(x.Phi, xp.matmul(x.Phi.T, x._codes))
 
     def cross(self, x: Instance, z: Any) -> Any:
-        return x.backend.xp.matmul(x.Phi, self.features(x, z).T)
+        return x.backend.xp.matmul(x._weights, self.features(x, z).T)
 
-    def lipschitz(self, x: Instance, radius: float) -> float:
-        """2 radius max_t ||A_t||_op, attained: K(k_t, q) = q^T A_t q with A_t symmetric."""
-        A, G, Phi = (x.backend.to_numpy(part) for part in (x._A, x._G, x.Phi))
-        products = (A[:, :, None] * G[:, None, :]).reshape(len(A), -1)
-        forms = (Phi @ products / float(x.m) ** 0.5).reshape(len(Phi), A.shape[1], A.shape[1])
-        spectrum = np.linalg.eigvalsh((forms + forms.transpose(0, 2, 1)) / 2)
-        return 2 * radius * float(np.max(np.abs(spectrum)))
+    def lipschitz(self, x: Instance, radius: Any) -> Any:
+        """2 radius max_t ||S_t||_op, attained: K(k_t, q) = q^T S_t q, S_t = sym(A^T diag(weights_t) G) / sqrt(m)."""
+        A, G, weights = (x.backend.to_numpy(part) for part in (x.A, x.G, x._weights))
+        norms = [np.max(np.abs(np.linalg.eigvalsh(S))) for S in _forms(A, G, weights)]
+        return 2 * radius * float(np.max(norms)) / sqrt(x.m)
 
-    def exact_gram(self, x: Instance) -> Any:
-        return definitions.gram_of_bilinear(x._A, x._G, x._keys)
+    def exact_gram(self, x: ExactInstance) -> Any:
+        return x.per_norms(definitions.gram_of_bilinear(x._A, x._G, x.directions("keys")))
 
-    def exact_features(self, x: Instance, z: Any) -> Any:
-        return definitions.bilinear_features(x._A, x._G, z)
+    def exact_lipschitz(self, x: ExactInstance, radius: Any) -> Any:
+        norms = [enclosures.operator_norm(S) for S in _forms(x.A, x.G, x._weights)]
+        return 2 * radius * max(norms) / sqrt(x.m)
+
+
+def _forms(A: np.ndarray, G: np.ndarray, weights: np.ndarray) -> list[np.ndarray]:
+    """Of each key, the symmetric part of sum_r weights_r a_r g_r^T (d x d)."""
+    products = (A.T @ (row[:, None] * G) for row in weights)
+    return [(form + form.T) / 2 for form in products]

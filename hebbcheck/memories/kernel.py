@@ -1,4 +1,4 @@
-"""Any positive semidefinite Gram matrix of rank at most m, given by a factor: K = Phi Phi^T (Definition B.33)."""
+"""Any positive semidefinite Gram matrix, given by a factor Phi (F x m, Definition B.33) or as the matrix K (F x F)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from .. import definitions, statistics
 from .base import Memory
 
 if TYPE_CHECKING:
+    from ..exactly import ExactInstance
     from ..instance import Instance
 
 
@@ -22,7 +23,7 @@ class Kernel(Memory):
             return statistics.Gram(x._input("K"))
         return statistics.Features(x._input("Phi"))
 
-    def exact_gram(self, x: Instance) -> Any:
+    def exact_gram(self, x: ExactInstance) -> Any:
         if "K" in x.raw.arrays:
             return x._input("K")
         return definitions.gram_of_features(x._input("Phi"))

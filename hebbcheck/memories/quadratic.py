@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import definitions, statistics
+from ..functions import max
 from .base import Memory
 
 if TYPE_CHECKING:
+    from ..exactly import ExactInstance
     from ..instance import Instance
 
 
@@ -22,10 +24,13 @@ class Quadratic(Memory):
     def cross(self, x: Instance, z: Any) -> Any:
         return x.backend.xp.matmul(x._keys, z.T) ** 2
 
-    def lipschitz(self, x: Instance, radius: float) -> float:
+    def lipschitz(self, x: Instance, radius: Any) -> Any:
         """2 radius max_t |k_t|^2, since K(k_t, q) = q^T k_t k_t^T q."""
         keys = x.backend.to_numpy(x._keys)
         return 2 * radius * float(np.max(np.sum(keys**2, axis=1)))
 
-    def exact_gram(self, x: Instance) -> Any:
-        return definitions.quadratic_gram(x._keys)
+    def exact_gram(self, x: ExactInstance) -> Any:
+        return x.per_norms(definitions.quadratic_gram(x.directions("keys")))
+
+    def exact_lipschitz(self, x: ExactInstance, radius: Any) -> Any:
+        return 2 * radius * max([(key * key).sum() for key in x._keys])

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from .. import statistics
+from .. import enclosures, statistics
+from ..functions import sqrt
 from .bilinear import Bilinear
 
 if TYPE_CHECKING:
+    from ..exactly import ExactInstance
     from ..instance import Instance
 
 
@@ -20,7 +22,12 @@ class Whitened(Bilinear):
     name = "whitened"
 
     def kernel(self, x: Instance) -> Any:
-        return statistics.Features(x.backend.asarray(self._whitened(x)[0]))
+        return statistics.Features(x.backend.asarray(self._basis(x)[0]))
+
+    def weights(self, x: Instance) -> Any:
+        """Phi (Phi^T Phi)^+."""
+        basis, transform = self._basis(x)
+        return x.backend.asarray(basis @ transform.T)
 
     def outputs(self, x: Instance) -> Any:
         Phi, codes = x.backend.to_numpy(x.Phi), x.backend.to_numpy(x._codes)
@@ -30,15 +37,18 @@ class Whitened(Bilinear):
                 return x.backend.asarray(Phi @ readout)
             except np.linalg.LinAlgError:
                 pass  # not positive definite in floating point: the basis below drops the null space
-        basis = self._whitened(x)[0]
+        basis = self._basis(x)[0]
         return x.backend.asarray(basis @ (basis.T @ codes))
 
-    def cross(self, x: Instance, z: Any) -> Any:
-        basis, transform = self._whitened(x)
-        features = x.backend.to_numpy(self.features(x, z))
-        return x.backend.asarray(basis @ (features @ transform).T)
+    def exact_gram(self, x: ExactInstance) -> Any:
+        gated = self.gated(x, x._keys)
+        return gated @ enclosures.pseudoinverse_of_gram(gated) @ gated.T
 
-    def _whitened(self, x: Instance) -> tuple[np.ndarray, np.ndarray]:
+    def exact_weights(self, x: ExactInstance) -> Any:
+        gated = self.gated(x, x._keys)
+        return gated @ enclosures.pseudoinverse_of_gram(gated) * sqrt(x.m)
+
+    def _basis(self, x: Instance) -> tuple[np.ndarray, np.ndarray]:
         """An orthonormal basis Q (F x r) of the span of Phi's columns, and T (m x r) with Phi T = Q."""
         Phi = x.backend.to_numpy(x.Phi)
         cut = max(Phi.shape) * np.finfo(Phi.dtype).eps
@@ -50,9 +60,3 @@ class Whitened(Bilinear):
         U, s, Vt = np.linalg.svd(Phi, full_matrices=False)
         kept = s > s[0] * cut
         return U[:, kept], Vt[kept].T / s[kept]
-
-    def lipschitz(self, x: Instance, radius: float) -> float:
-        raise self._lacks("Lipschitz constant")
-
-    def exact_gram(self, x: Instance) -> Any:
-        raise self._lacks("exact kernel")
