@@ -163,7 +163,7 @@ def _explained(path: Path) -> Iterator[None]:
     except BaseException as error:  # SystemExit, and what test runners raise to skip a module
         said = " ".join([f"{type(error).__name__}:", *str(error).split()]).rstrip(": ")
         raise HebbcheckError(
-            f"{path} does not import; {said}{_line_in(path, error)}; run it with python to see more"
+            f"{path} does not import: {said}{_line_in(path, error)}; run it with python to see more"
         ) from None
 
 
