@@ -1,15 +1,16 @@
 """With probability at least 1 - delta: failures in independent draws.
 
-Refuted if the Clopper-Pearson lower limit of the failure rate exceeds the allowed probability in some cell, at the level
-divided by the number of cells (Clopper and Pearson, 1934).  Each cell has enough draws that twice the allowed rate would
-have been seen with 95% power; supported only then.  Where an adversary chooses (keys or values `anything`), pilot draws
-pick the cells that come closest to failing, and fresh draws judge them.
+Refuted if the Clopper-Pearson lower limit of the failure rate exceeds the allowed probability in some cell, at
+the level divided by the number of cells (Clopper and Pearson, 1934).  Each cell has enough draws that twice the
+allowed rate would have been seen with 95% power; supported only then.  Where an adversary chooses (keys or
+values `anything`), pilot draws pick the cells that come closest to failing, and fresh draws judge them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterator
+from functools import cache
 
 import numpy as np
 from scipy import stats
@@ -55,6 +56,7 @@ def _tasks(cell: dict, level: float) -> Iterator[Task]:
         yield Task(MEASURE, {**cell, "draws": min(CHUNK, draws - start), "part": part})
 
 
+@cache
 def draws_needed(allowed: float, level: float) -> int:
     """The fewest draws with which twice the allowed rate is refuted with 95% power."""
     if allowed <= 0:
@@ -121,7 +123,8 @@ def _cost(cell: dict, choices: int) -> float:
     numbers = cell["numbers"]
     F, d, m = (float(numbers.get(name, 1)) for name in ("F", "d", "m"))
     flops = 2 * F * F * (m + 4 * d) + 4 * F * m * d
-    draws = draws_needed(cell["allowed"], LEVEL / CELLS) + PILOT_DRAWS * choices
+    allowed = float(f"{cell['allowed']:.1e}")
+    draws = draws_needed(allowed, LEVEL / CELLS) + PILOT_DRAWS * choices
     return draws * (4e-4 + flops / 1.5e10 + 40 * F * F / 1e9)
 
 
