@@ -32,11 +32,13 @@ from .workers import Pool, Subject, attempted_exit, run_cell, run_remote_cell
 class Task:
     """One cell: `measure` ("package.module:function") is called as measure(subject, settings, params).
 
-    A pure function: its result, a JSON-able dict, depends on nothing else.
+    A pure function: its result, a JSON-able dict, depends on nothing else.  `subject` is the job's unless the
+    cell belongs to another one (a figure's sweep that a claim asks for).
     """
 
     measure: str
     params: dict
+    subject: Subject | None = None
 
 
 LOADERS = {"claim": "discovery", "figure": "figure"}
@@ -68,6 +70,10 @@ class Job:
     settings: Settings
     work: Generator[list[Task], list[dict], Any]
     seconds: float = 0.0
+
+    def digest(self, task: Task) -> str:
+        """What the cell's result depends on, hashed."""
+        return cell_digest(task.subject or self.subject, self.settings, task)
 
 
 def cell_digest(subject: Subject, settings: Settings, task: Task) -> str:
@@ -143,7 +149,7 @@ class _Run:
         begun = time.perf_counter()
         try:
             tasks = self._ask()
-            return [(cell_digest(self.job.subject, self.job.settings, task), task) for task in tasks]
+            return [(self.job.digest(task), task) for task in tasks]
         finally:
             self.job.seconds += time.perf_counter() - begun
 
@@ -163,6 +169,10 @@ class _Cell:
     digest: str
     task: Task
     suspect: bool = False
+
+    @property
+    def subject(self) -> Subject:
+        return self.task.subject or self.run.job.subject
 
     @property
     def wanted(self) -> bool:
@@ -239,7 +249,7 @@ class _Scheduler:
     def _measure_here(self, cell: _Cell) -> None:
         job = cell.run.job
         try:
-            text, seconds = run_cell(job.subject, job.settings, cell.task.measure, to_json(cell.task.params))
+            text, seconds = run_cell(cell.subject, job.settings, cell.task.measure, to_json(cell.task.params))
         except Exception as error:
             self._settle(cell, error)
         else:
@@ -248,7 +258,7 @@ class _Scheduler:
     def _submit(self, cell: _Cell) -> None:
         if self.pool is None or not cell.wanted:
             return
-        subject, settings, task = cell.run.job.subject, cell.run.job.settings, cell.task
+        subject, settings, task = cell.subject, cell.run.job.settings, cell.task
         arguments = (subject.reference, subject.digest, settings, task.measure, to_json(task.params))
         try:
             future = self.pool.submit(run_remote_cell, *arguments)
@@ -287,7 +297,7 @@ class _Scheduler:
         if self.store is not None:
             self.store.save_cell(
                 cell.digest,
-                subject=job.subject.id,
+                subject=cell.subject.id,
                 measure=task.measure,
                 params=task.params,
                 settings=job.settings.as_dict(),

@@ -1,0 +1,241 @@
+"""Claims that there are absolute constants with which a bound holds, for all sizes.
+
+Each draw has a needed constant, the smallest common one with which its relations hold (`ladders.needed`).  The judge
+decides whether it stays bounded as the sizes grow.  It follows the centres of the needed constants (trimmed means with
+Yuen's errors) up ladders of scale, where d is free because only inner products are drawn; estimates the local
+exponent at the top and the growth still to come (Aitken's extrapolation); refutes where one grows at the level, does
+not level off and exceeds what smaller sizes need; and supports where all ladders are flat or level off, and a constant
+calibrated on the smaller sizes covers the larger ones.  Its error rates are in docs/calibration-constants.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..claim import Claim
+from ..settings import Settings
+from ..sweeps import Task
+from ..verdict import Finding, Outcome, Quantifier
+from .ladders import rule, wording
+from .ladders.budget import (
+    affordable_count,
+    draw_seconds,
+    most_draws,
+    seconds_a_claim,
+    selected,
+    shared_out,
+    shares,
+)
+from .ladders.build import Builder, Ladder, demanding, scouting_points
+from .ladders.centres import log_of
+from .ladders.climb import Climb
+from .ladders.conclude import Conclusion
+from .ladders.region import COUNTS, Region
+from .ladders.tails import Tail, tail_of
+
+QUANTIFIER = Quantifier.CONSTANTS
+CELLS = "hebbcheck.judges.ladders.cells"
+FIRST_LOOK, TAIL_SHARE, SECOND_LOOK = 0.45, 0.15, 0.4
+"""Shares of the time: all ladders, the small failure probabilities, and more draws where ladders are open."""
+USUAL_LADDERS, SCOUT_SHARE = 8, 1e-3
+A_KIND, PILOT_DRAWS = 2, 3
+CHUNK = 500
+"""Draws of the tail's cell in one task."""
+
+Work = Generator[list[Task], list[dict], Any]
+
+
+def judge(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict], Finding]:
+    """Survey the claim, climb the ladders, climb the open ones further, apply the rule."""
+    for spanned in (True, False) if claim.family.spans else (False,):
+        region = Region(claim, settings, spanned)
+        if region.corner() is None:
+            return _out_of_reach(region)
+        known = (yield [_survey(claim, region)])[0]
+        if known["spanned"] == spanned:
+            break
+    region.typical.update(known["typical"])
+    if region.corner() is None:
+        return _out_of_reach(region)
+    climbing = _Climbing(claim, settings, region, known)
+    yield from climbing.first_look()
+    if climbing.conclusion().refuted() is None:
+        yield from climbing.second_look()
+    return climbing.conclusion().finding()
+
+
+def _out_of_reach(region: Region) -> Finding:
+    smallest = region.far_corner()
+    where = (
+        f"the smallest sizes that meet the assumptions are {wording.point_text(smallest)}, out of reach at this profile"
+        if smallest
+        else "no sizes up to 2^60 meet the assumptions"
+    )
+    return Finding(Outcome.VACUOUS, f"nothing was claimed at any size that can be drawn: {where}")
+
+
+def _survey(claim: Claim, region: Region) -> Task:
+    first = region.corner()
+    assert first is not None
+    sizes = {}
+    for name in ("m", "d"):
+        axis = region.axes.get(name)
+        if axis is not None and not axis.fixed:
+            sizes[name] = [v for v in axis.grid() if v > first[name]][:2]
+    return Task(
+        f"{CELLS}:survey",
+        {
+            "points": _corners(region, first),
+            "spanned": region.spanned,
+            "sizes": sizes,
+            "parameters": {n: v for n, v in region.parameters.items() if n != "delta" and len(v) > 1},
+        },
+    )
+
+
+def _corners(region: Region, first: dict[str, Any]) -> list[dict[str, Any]]:
+    """Two points to look at the claim: the smallest one and one that is larger in all sizes."""
+    larger = {n: min(axis.grid(), key=lambda v, n=n: abs(v - 8 * first[n])) for n, axis in region.axes.items()}
+    second = {**first, **larger}
+    return [first, second] if second != first and region.feasible(second) else [first]
+
+
+class _Climbing:
+    """The ladders of one claim under way."""
+
+    def __init__(self, claim: Claim, settings: Settings, region: Region, known: dict) -> None:
+        self.claim, self.settings, self.region, self.known = claim, settings, region, known
+        self.seconds = seconds_a_claim(settings)
+        self.climbs: list[Climb] = []
+
+    def conclusion(self) -> Conclusion:
+        known = self.known
+        return Conclusion(self.claim, self.settings, self.region, known["signs"], known["relevant"], self.climbs)
+
+    def first_look(self) -> Work:
+        """Every ladder, each with an equal share of the time."""
+        seconds = FIRST_LOOK * self.seconds
+        ladders = yield from self._ladders(seconds)
+        if len(self.claim.family.choices) > 1:
+            ladders = yield from self._hard_cases(ladders)
+        self.climbs = [Climb(ladder) for ladder in ladders]
+        yield from self._climb(self._draws(self.climbs, seconds, most_draws(self.settings)))
+
+    def second_look(self) -> Work:
+        """Small failure probabilities, and more draws on the ladders that are still open."""
+        tail = tail_of(self.claim, self.settings, self.region, self.climbs, TAIL_SHARE * self.seconds)
+        still_open = [s.climb for s in rule.stand(self.climbs) if s.open]
+        yield from self._climb(self._draws(still_open, SECOND_LOOK * self.seconds, 10**9), tail)
+
+    def _draws(self, climbs: list[Climb], seconds: float, most: int) -> list[tuple[Climb, tuple[int, ...]]]:
+        """How many more draws to make on each rung."""
+        parts = shares([climb.ladder for climb in climbs], seconds)
+        costs = [[self._cost(rung) for rung in climb.ladder.rungs] for climb in climbs]
+        each = zip(climbs, costs, parts, strict=True)
+        return [(climb, shared_out(climb.ladder, cost, part, most)) for climb, cost, part in each]
+
+    def _ladders(self, seconds: float) -> Work:
+        """The ladders of the region, as far up as can be afforded."""
+        family, region = self.claim.family, self.region
+        first = region.corner()
+        assert first is not None
+        count = next((n for n in COUNTS if n in region.axes), None)
+        top = 1
+        if count is not None:
+            high = region.axes[count].high
+            top = affordable_count(family, first, count, high, seconds / USUAL_LADDERS, region.spanned)
+        relevant = {n for n in region.axes if n in COUNTS} | set(self.known["relevant"])
+        points = [p for p in scouting_points(region, relevant) if self._cost(p) < SCOUT_SHARE * self.seconds]
+        answer = yield [self._scout(points)]
+        needs = {name: demanding(points, answer[0]["needed"], name) for name in relevant}
+        ladders = Builder(region, relevant, top, needs).all()
+        return selected(ladders, seconds, self._cost)
+
+    def _scout(self, points: list[dict[str, Any]]) -> Task:
+        params = {"points": points, "spanned": self.region.spanned, "signs": self.known["signs"], "draws": PILOT_DRAWS}
+        return Task(f"{CELLS}:scout", params)
+
+    def _cost(self, point: dict[str, Any]) -> float:
+        return draw_seconds(self.claim.family, point, self.region.spanned)
+
+    # -- cells --------------------------------------------------------------------------------------------------------
+    def _climb(self, more: list[tuple[Climb, tuple[int, ...]]], tail: Tail | None = None) -> Work:
+        """Make so many more draws on each rung, and those of the tail."""
+        cells = [(climb, r, n) for climb, draws in more for r, n in enumerate(draws)]
+        tasks = [self._cell(climb.ladder, r, climb.made(r), n) for climb, r, n in cells]
+        tails = self._tail(tail) if tail else []
+        results = yield [*tasks, *tails]
+        for (climb, r, _), result in zip(cells, results, strict=False):
+            climb.add(r, result)
+        if tail:
+            self.climbs.append(Climb(tail.ladder))
+            for result in results[len(tasks) :]:
+                self.climbs[-1].add_tail(result)
+
+    def _cell(self, ladder: Ladder, rung: int, first: int, draws: int, label: str = "") -> Task:
+        return Task(f"{CELLS}:cell", {**self._params(ladder, rung, first, draws, label), "strict": self.region.strict})
+
+    def _params(self, ladder: Ladder, rung: int, first: int, draws: int, label: str = "") -> dict[str, Any]:
+        return {
+            "point": ladder.rungs[rung],
+            "choice": ladder.choice,
+            "spanned": self.region.spanned,
+            "signs": self.known["signs"],
+            "label": label or ladder.name,
+            "first": first,
+            "draws": draws,
+        }
+
+    def _tail(self, tail: Tail) -> list[Task]:
+        chunks = [(first, min(CHUNK, tail.draws - first)) for first in range(0, tail.draws, CHUNK)]
+        return [
+            Task(
+                f"{CELLS}:tail",
+                {**self._params(tail.ladder, 0, first, draws), "name": tail.name, "values": tail.values},
+            )
+            for first, draws in chunks
+        ]
+
+    # -- what an adversary chooses ------------------------------------------------------------------------------------
+    def _hard_cases(self, ladders: list[Ladder]) -> Work:
+        """The ladders in the hard cases that pilot draws find worst: other draws judge them."""
+        choices = self.claim.family.choices
+        pilots = [
+            self._cell(replace(ladder, choice=choice), rung, 0, PILOT_DRAWS, "pilot")
+            for ladder in ladders
+            for choice in choices
+            for rung in (len(ladder.rungs) // 2, len(ladder.rungs) - 1)
+        ]
+        answers = yield pilots
+        needs = np.array([_median(a["needed"]) for a in answers]).reshape(len(ladders), len(choices), 2)
+        chosen = worst_cases([ladder.kind for ladder in ladders], needs)
+        return [replace(ladders[i], choice=choices[k]) for i, k in chosen]
+
+
+def _median(needed: list[float]) -> float:
+    logs = log_of(needed)
+    logs = logs[~np.isnan(logs)]
+    return float(np.median(logs)) if len(logs) else -np.inf
+
+
+def worst_cases(kinds: list[str], needs: np.ndarray) -> list[tuple[int, int]]:
+    """Which (ladder, hard case) to follow, given log needed constants (ladders x cases x (middle, top)).
+
+    Of each kind of ladder the two that would need most if they grew on as from the middle to the top, each ladder
+    once; and, wherever it is, what needs most at the top.
+    """
+    middle, top = needs[:, :, 0], needs[:, :, 1]
+    with np.errstate(invalid="ignore"):
+        growth = np.where(np.isfinite(middle), np.maximum(top - middle, 0.0), 0.0)
+    further = np.where(np.isfinite(top), top + 2 * growth, -np.inf)
+    best = [(i, int(np.argmax(further[i]))) for i in range(len(kinds))]
+    chosen = []
+    for kind in dict.fromkeys(kinds):
+        of_kind = [pair for pair in best if kinds[pair[0]] == kind]
+        chosen += sorted(of_kind, key=lambda pair: -further[pair])[:A_KIND]
+    most = np.unravel_index(int(np.argmax(top)), top.shape)
+    return list(dict.fromkeys([*chosen, (int(most[0]), int(most[1]))]))

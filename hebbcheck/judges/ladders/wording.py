@@ -1,0 +1,97 @@
+"""The sentences of a verdict on constants."""
+
+from __future__ import annotations
+
+import math
+
+from .build import power_of_two
+from .rule import FLAT_LEVEL, RISING, HeldOut, Standing, State, Unbounded
+
+DECIDES = 2.0**200
+
+
+def point_text(point: dict) -> str:
+    return ", ".join(f"{name} = {power_of_two(value)}" for name, value in point.items())
+
+
+def number(value: float) -> str:
+    return f"{value:.3g}"
+
+
+def exponent_text(s: Standing, level: float) -> str:
+    """As in "like d^0.502 (0.48 to 0.52)"."""
+    assert s.growth is not None
+    slope = s.growth.slope if s.ladder.kind == "tail" else s.growth.in_size
+    interval = f"{number(slope.low(level))} to {number(slope.high(level))}"
+    base = "L" if s.ladder.kind == "tail" else s.ladder.moves[0]
+    return f"{base}^{number(slope.value)} ({interval})"
+
+
+def refuted(s: Standing, names: str, level: float) -> str:
+    assert s.growth is not None
+    value, error = s.growth.top
+    return (
+        f"no constant suffices: the needed {names} grows like {exponent_text(s, level)} along {s.ladder.name}, "
+        f"to {number(math.exp(value))} there, without levelling off"
+    )
+
+
+def unbounded(cell: Unbounded, names: str) -> str:
+    return (
+        f"no constant suffices: at {point_text(cell.point)} the relation failed whatever {names} was "
+        f"in {cell.failures} of {cell.trials} draws"
+    )
+
+
+def undecided(s: Standing, names: str) -> str:
+    """Why a ladder decides nothing, and the scale that would."""
+    assert s.growth is not None
+    beginning = f"along {s.ladder.name} the needed {names} goes like {exponent_text(s, FLAT_LEVEL)}"
+    if s.state is State.RISING:
+        return f"{beginning}, but stays below what smaller sizes need anyway; {_scale(s)} would decide"
+    if s.state is State.RISING_OR_NOT:
+        return f"{beginning}, and may be levelling off; {_scale(s)} would decide"
+    return f"{beginning}, which is neither growth nor its absence; {_draws(s)} would decide"
+
+
+def _scale(s: Standing) -> str:
+    """The size at which growth as at the top would pass the plateau, or the ladder's square."""
+    assert s.growth is not None
+    lead = s.ladder.moves[0]
+    top = s.ladder.log_sizes[-1]
+    b = s.growth.in_size.value
+    further = (s.plateau - s.growth.top[0]) / b if b > 0 else 0.0
+    further = max(further, top - s.ladder.log_sizes[0])
+    if s.ladder.kind == "tail":
+        return f"failure probabilities down to {math.exp(-top - min(further, 40)):.0e}"
+    if top + further > math.log(DECIDES):
+        return f"{lead} beyond 2^200"
+    return f"{lead} up to about 2^{math.ceil((top + further) / math.log(2))}"
+
+
+def _draws(s: Standing) -> str:
+    """How many times as many draws bring the error of the exponent below a quarter of the threshold."""
+    assert s.growth is not None
+    target = RISING[s.ladder.kind] / 4
+    factor = (s.growth.slope.error / target) ** 2
+    return f"about {math.ceil(factor)} times as many draws" if factor > 1.5 else _scale(s)
+
+
+def held_out_failed(test: HeldOut, names: str) -> str:
+    assert test.worst is not None
+    return (
+        f"{names} = {number(test.constant)}, calibrated on the smaller sizes, does not cover the larger ones along "
+        f"{test.worst.ladder.name}: 1.4 times it failed in {test.failures} of {test.trials} draws, "
+        f"{number(test.allowed)} allowed; longer ladders would decide"
+    )
+
+
+def supported(standings: list[Standing], names: str, constant: dict[str, float]) -> str:
+    told = [s.ladder for s in standings if s.growth is not None and not s.climb.is_tail]
+    sizes = sorted({n for ladder in told for n in ladder.moves})
+    tops = {n: max(ladder.rungs[-1][n] for ladder in told if n in ladder.moves) for n in sizes}
+    reach = ", ".join(f"{n} = {power_of_two(v)}" for n, v in tops.items())
+    return (
+        f"one constant serves all sizes: {names} = {number(constant['value'])} ({number(constant['low'])} to "
+        f"{number(constant['high'])}) suffices on {len(standings)} ladders up to {reach}, and it does not grow"
+    )

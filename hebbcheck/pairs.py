@@ -1,0 +1,318 @@
+"""Pairs (i, j) of a fact and a competing value: fast tables over rows of pairs, and single pairs from the definition.
+
+Facts t have codes c_t = v_f(t) and a kernel K; a pair has w = c_i - v_j and the interference Y_t = <w, c_t>,
+t != i.  Energies are sums over t of squares; the absorbed ("tilde") ones leave out every t with f(t) = j.
+The tables expand these sums, which is fast and cancels where Y is small against the codes; the pairs where it
+does are marked, and ``definition`` recomputes them from w itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import array_api_compat
+import numpy as np
+
+# Of each statistic over pairs: +1 for a maximum or -1 for a minimum, and its degree in the values.
+SENSES = {
+    "gamma_min": (-1, 2),
+    "s_min": (-1, 2),
+    "z_max": (1, 2),
+    "V_min": (-1, 2),
+    "V_max": (1, 2),
+    "E_K_tilde": (1, 0),
+    "E_K_centered": (1, 0),
+    "E_v": (1, 4),
+    "E_v_tilde": (1, 4),
+    "kappa": (1, 0),
+    "kappa_tilde": (1, 0),
+    "kappa_centered": (1, 0),
+    "kappa_eff": (1, 0),
+    "B_Y": (1, 2),
+}
+DEFINITION_SIZE = 1 << 18  # entries of one array of pairs by facts
+PADDING = 16
+
+
+class Problem:
+    """Codes (F x d), values (n x d) and the map (host integers, F), with what every pair needs of them."""
+
+    def __init__(self, codes: Any, values: Any, mapping: np.ndarray, mu: float = 0.0) -> None:
+        self.xp = array_api_compat.array_namespace(codes, values)
+        self.device = array_api_compat.device(codes)
+        self.eps = float(self.xp.finfo(codes.dtype).eps)
+        # A power of two brings the largest norm near one: exact, and no product overflows in float32.
+        self.scale = _power_of_two(float(self.xp.max(self.xp.abs(values))))
+        self.codes, self.values = codes * self.scale, values * self.scale
+        self.mu = mu
+        self.F, self.n = codes.shape[0], values.shape[0]
+        self.host_counts = np.bincount(mapping, minlength=self.n)
+        self.bijective = self.n == self.F and bool(np.all(self.host_counts == 1))
+        self.f = self.indices(mapping)
+        self.counts = self.xp.astype(self.indices(self.host_counts), codes.dtype)
+
+    def indices(self, host: Any) -> Any:
+        """Host integers as an index array."""
+        host = np.array(host, dtype=np.int64)  # a copy: torch shares memory, and refuses read-only arrays
+        return self.xp.asarray(host, dtype=self.xp.int64, device=self.device)
+
+    def of_facts(self, of_values: Any) -> Any:
+        return self.xp.take(of_values, self.f, axis=0)
+
+    @cached_property
+    def norms(self) -> Any:
+        """|v_j|^2."""
+        return self.xp.vecdot(self.values, self.values)
+
+    @cached_property
+    def code_norms(self) -> Any:
+        return self.xp.sqrt(self.of_facts(self.norms))
+
+    @cached_property
+    def factors(self) -> Any:
+        """Rows x_j with |x_i - x_j|^2 = sum_t <v_i - v_j, c_t>^2: R v_j, where C = QR, less their mean.
+
+        An orthogonal factor keeps the error at eps |C| |w|, where V^T (C^T C) V would square the condition.
+        """
+        xp = self.xp
+        factors = self.values @ xp.linalg.qr(self.codes)[1].T
+        return factors - xp.mean(factors, axis=0)[None, :]
+
+    @cached_property
+    def factor_norms(self) -> Any:
+        return self.xp.vecdot(self.factors, self.factors)
+
+    @cached_property
+    def thresholds(self) -> Any:
+        """b_j: an absorbed energy of a pair below b_f(i) + b_j has lost half of its digits to cancellation."""
+        cancelled = self.factor_norms + (1 + self.counts) * self.norms**2
+        rounded = self.norms * self.xp.sum(self.of_facts(self.norms))
+        return math.sqrt(self.eps) * cancelled + 16 * self.eps * rounded
+
+    @cached_property
+    def projections(self) -> Any:
+        """<v_j, sum_t c_t> less the terms f(t) = j."""
+        return self.values @ self.xp.sum(self.codes, axis=0) - self.counts * self.norms
+
+    @cached_property
+    def inverse(self) -> Any:
+        """The fact of each value, where the map is a bijection."""
+        return self.xp.argsort(self.f)
+
+    def absorb(self, rows: Any) -> Any:
+        """Sums of the columns t with f(t) = j: (k x F) to (k x n)."""
+        xp = self.xp
+        if self.bijective:
+            return xp.take(rows, self.inverse, axis=1)
+        total = xp.zeros((rows.shape[0], self.n), dtype=rows.dtype, device=self.device)
+        values = xp.arange(self.n, device=self.device)[None, :]
+        for facts in spans(0, self.F, 256):
+            total = total + rows[:, facts] @ xp.astype(self.f[facts][:, None] == values, rows.dtype)
+        return total
+
+
+def spans(start: int, stop: int, step: int) -> Iterator[slice]:
+    """Consecutive slices of at most ``step`` (none beyond the end: strict arrays refuse those)."""
+    for first in range(start, stop, step):
+        yield slice(first, min(first + step, stop))
+
+
+def _power_of_two(size: float) -> float:
+    return math.ldexp(1.0, -math.frexp(size)[1]) if 0 < size < math.inf else 1.0
+
+
+class Rows:
+    """Rows of a kernel without their diagonal, and of K - mu, where entries below the kernel's resolution are 0."""
+
+    def __init__(self, kernel: Any, index: Any, diagonal: Any, mu: float = 0.0) -> None:
+        xp = array_api_compat.array_namespace(diagonal)
+        self.index = index
+        self.diagonal = xp.take(diagonal, index)
+        facts = xp.arange(diagonal.shape[0], device=array_api_compat.device(diagonal))
+        self.off = facts[None, :] != index[:, None]
+        sizes = xp.sqrt(xp.abs(diagonal))
+        noise = kernel.resolution * xp.take(sizes, index)[:, None] * sizes[None, :]
+        K = kernel.take(index)
+        self.K = xp.where(self.off & (xp.abs(K) > noise), K, 0.0)
+        self.centered = xp.where(self.off & (xp.abs(K - mu) > noise), K - mu, 0.0)
+
+
+def unit_rows(xp: Any, rows: Any) -> tuple[Any, Any]:
+    """The rows over their largest magnitudes, and these (0 for a row of zeros)."""
+    largest = xp.max(xp.abs(rows), axis=1)
+    return rows / xp.where(largest > 0, largest, 1.0)[:, None], largest
+
+
+def own_values(p: Problem, rows: Rows) -> Any:
+    """k x n: where a row's fact has the value, which is then no competitor."""
+    return p.xp.take(p.f, rows.index)[:, None] == p.xp.arange(p.n, device=p.device)[None, :]
+
+
+def tables(p: Problem, rows: Rows) -> tuple[dict[str, Any], Any]:
+    """Every statistic over pairs for some rows (k x n each), and where cancellation makes them unreliable."""
+    xp = p.xp
+    own_value = xp.take(p.f, rows.index)
+    codes = xp.take(p.codes, rows.index, axis=0)
+    V, U, energy, energy_absorbed = value_tables(p, own_value, codes)
+    total = total_tables(p, own_value, U)
+    column = rows.K @ p.codes
+    crosstalk = xp.vecdot(column, codes)[:, None] - column @ p.values.T
+    competitor = p.absorb(rows.K) * U
+    absorbed = crosstalk - competitor
+    centered = absorbed - p.mu * total
+    norms, bad_kernel = _kernel_norms(p, rows)
+    root, root_absorbed = _root(xp, energy), _root(xp, energy_absorbed)
+    signal = rows.diagonal[:, None] * V
+    found = {
+        "gamma_min": signal + crosstalk,
+        "s_min": signal + competitor,
+        "z_max": xp.abs(absorbed),
+        "V_min": V,
+        "V_max": xp.abs(U),
+        "E_K_tilde": norms["tilde"] ** 2,
+        "E_K_centered": norms["centered"] ** 2,
+        "E_v": energy,
+        "E_v_tilde": energy_absorbed,
+        "kappa": coherence(xp, crosstalk, norms["all"], root),
+        "kappa_tilde": coherence(xp, absorbed, norms["tilde"], root_absorbed),
+        "kappa_centered": coherence(xp, centered, norms["centered"], root_absorbed),
+        "kappa_eff": quotient(xp, xp.abs(centered), root_absorbed),
+        "B_Y": xp.abs(total),
+    }
+    lost = energy_absorbed <= xp.take(p.thresholds, own_value)[:, None] + p.thresholds[None, :]
+    return found, lost | bad_kernel
+
+
+def value_tables(p: Problem, own_value: Any, codes: Any) -> tuple[Any, Any, Any, Any]:
+    """<w, c_i>, <w, v_j> and the energies of Y without and with the competitor absorbed, for rows of pairs."""
+    xp = p.xp
+    gram = codes @ p.values.T
+    V = xp.take(p.norms, own_value)[:, None] - gram
+    U = gram - p.norms[None, :]
+    squares = xp.take(p.factor_norms, own_value)[:, None] + p.factor_norms[None, :]
+    energy = squares - 2 * (xp.take(p.factors, own_value, axis=0) @ p.factors.T) - V * V
+    return V, U, energy, energy - p.counts[None, :] * U * U
+
+
+def total_tables(p: Problem, own_value: Any, U: Any) -> Any:
+    """sum of Y_t with the competitor absorbed: it separates, but for the values of several facts or of none."""
+    of_codes = p.projections + (p.counts - 1) * p.norms
+    total = p.xp.take(of_codes, own_value)[:, None] - p.projections[None, :]
+    return total if p.bijective else total + (1 - p.counts)[None, :] * (U + p.norms[None, :])
+
+
+def _kernel_norms(p: Problem, rows: Rows) -> tuple[dict[str, Any], Any]:
+    """Norms of the kernel's rows (k x 1 for all t != i, k x n absorbed), and where these cancelled."""
+    xp, norms = p.xp, {}
+    bad = False
+    for name, entries in (("tilde", rows.K), ("centered", rows.centered)):
+        unit, largest = unit_rows(xp, entries)
+        squares = unit * unit
+        energy = xp.sum(squares, axis=1)[:, None]
+        rest = energy - p.absorb(squares)
+        bad = ((rest <= math.sqrt(p.eps) * energy) & (energy > 0)) | bad
+        norms[name] = largest[:, None] * _root(xp, rest)
+        if name == "tilde":
+            norms["all"] = largest[:, None] * xp.sqrt(energy)
+    return norms, bad
+
+
+def _root(xp: Any, energy: Any) -> Any:
+    return xp.sqrt(xp.where(energy > 0, energy, 0.0))
+
+
+def quotient(xp: Any, numerator: Any, denominator: Any) -> Any:
+    """The quotient, and 0 where the denominator is 0."""
+    positive = denominator > 0
+    return xp.where(positive, numerator / xp.where(positive, denominator, 1.0), 0.0)
+
+
+def coherence(xp: Any, product: Any, left: Any, right: Any) -> Any:
+    """|<X, Y>| / (|X| |Y|), in [0, 1]; 0 where a norm is 0."""
+    ratio = quotient(xp, quotient(xp, xp.abs(product), left), right)
+    return xp.where(ratio < 1, ratio, 1.0)
+
+
+@dataclass(frozen=True)
+class Interference:
+    """Some pairs: w, Y_t for all t != i (0 at i), and which t are the competitor's."""
+
+    w: Any
+    Y: Any
+    rival: Any
+
+
+def interference(p: Problem, i: Any, j: Any) -> Interference:
+    """Y from w = c_i - v_j itself; entries within the rounding error of their own sum are zero."""
+    xp = p.xp
+    w = xp.take(p.codes, i, axis=0) - xp.take(p.values, j, axis=0)
+    Y = w @ p.codes.T
+    noise = p.eps * math.sqrt(w.shape[1]) * xp.sqrt(xp.vecdot(w, w))[:, None] * p.code_norms[None, :]
+    off = xp.arange(p.F, device=p.device)[None, :] != i[:, None]
+    Y = xp.where(off & (xp.abs(Y) > noise), Y, 0.0)
+    return Interference(w, Y, p.f[None, :] == j[:, None])
+
+
+def definition(p: Problem, rows: Rows, local: Any, j: Any) -> dict[str, Any]:
+    """Every statistic of some pairs (rows.index[local], j), from its definition: no sum is expanded."""
+    xp = p.xp
+    i = xp.take(rows.index, local)
+    pair = interference(p, i, j)
+    K = xp.take(rows.K, local, axis=0)
+    centered = xp.where(pair.rival, 0.0, xp.take(rows.centered, local, axis=0))
+    absorbed = xp.where(pair.rival, 0.0, pair.Y)
+    K_norm, K_norm_absorbed = _norms(xp, K), _norms(xp, xp.where(pair.rival, 0.0, K))
+    centered_norm = _norms(xp, centered)
+    Y_norm, Y_norm_absorbed = _norms(xp, pair.Y), _norms(xp, absorbed)
+    V = xp.vecdot(pair.w, xp.take(p.codes, i, axis=0))
+    crosstalk, crosstalk_absorbed = xp.vecdot(K, pair.Y), xp.vecdot(K, absorbed)
+    crosstalk_centered = xp.vecdot(centered, absorbed)
+    signal = xp.take(rows.diagonal, local) * V
+    return {
+        "gamma_min": signal + crosstalk,
+        "s_min": signal + xp.vecdot(K, pair.Y - absorbed),
+        "z_max": xp.abs(crosstalk_absorbed),
+        "V_min": V,
+        "V_max": xp.abs(xp.vecdot(pair.w, xp.take(p.values, j, axis=0))),
+        "E_K_tilde": K_norm_absorbed**2,
+        "E_K_centered": centered_norm**2,
+        "E_v": Y_norm**2,
+        "E_v_tilde": Y_norm_absorbed**2,
+        "kappa": coherence(xp, crosstalk, K_norm, Y_norm),
+        "kappa_tilde": coherence(xp, crosstalk_absorbed, K_norm_absorbed, Y_norm_absorbed),
+        "kappa_centered": coherence(xp, crosstalk_centered, centered_norm, Y_norm_absorbed),
+        "kappa_eff": quotient(xp, xp.abs(crosstalk_centered), Y_norm_absorbed),
+        "B_Y": xp.abs(xp.sum(absorbed, axis=1)),
+    }
+
+
+def _norms(xp: Any, rows: Any) -> Any:
+    unit, largest = unit_rows(xp, rows)
+    return largest * xp.sqrt(xp.vecdot(unit, unit))
+
+
+def chunks(p: Problem, *indices: Any) -> Iterator[tuple[Any, ...]]:
+    """Pieces of parallel index arrays, small enough for arrays of pairs by facts."""
+    indices = tuple(padded(p.xp, index) for index in indices)
+    for part in spans(0, indices[0].shape[0], max(PADDING, DEFINITION_SIZE // p.F // PADDING * PADDING)):
+        yield tuple(index[part] for index in indices)
+
+
+def padded(xp: Any, index: Any) -> Any:
+    """The last entry repeated to a round length: a library that compiles for each shape then sees few."""
+    short = -index.shape[0] % PADDING
+    return xp.concat([index, *([index[-1:]] * short)]) if short else index
+
+
+def sparsity_definition(p: Problem, i: Any, j: Any) -> Any:
+    """(sum |Y_t|)^2 / sum Y_t^2 over t != i, f(t) != j, for some pairs; 1 where that is 0/0."""
+    xp = p.xp
+    pair = interference(p, i, j)
+    unit, largest = unit_rows(xp, xp.where(pair.rival, 0.0, pair.Y))
+    squares = xp.vecdot(unit, unit)
+    ratio = xp.sum(xp.abs(unit), axis=1) ** 2 / xp.where(largest > 0, squares, 1.0)
+    return xp.where(largest > 0, ratio, 1.0)

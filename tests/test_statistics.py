@@ -1,0 +1,567 @@
+"""The kernels of statistics.py against slow twins, written from the definitions in extended precision.
+
+Tolerances are rounding analyses, not constants that happen to pass: ``Twin`` carries for each pair a bound of the
+error that each statistic may have, from eps, the sizes and the pair's conditioning.
+"""
+
+import math
+import tracemalloc
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hebbcheck import pairs, screen, statistics
+from hebbcheck.arrays import Backend, stream
+from hebbcheck.errors import HebbcheckError
+
+MINIMA = ("gamma_min", "s_min", "V_min")
+COUPLINGS = ("kappa", "kappa_tilde", "kappa_centered")
+OF_PAIRS = tuple(statistics.SENSES)
+MODES = {"direct": {"DIRECT_SIZE": 1 << 30}, "tables": {"DIRECT_SIZE": 0, "SCREEN_ABOVE": 1 << 30}}
+MODES["screen"] = {"DIRECT_SIZE": 0, "SCREEN_ABOVE": 0}
+BACKENDS = [Backend(name) for name in ("numpy", "torch", "strict", "jax")]
+BACKENDS += [Backend(name, dtype="float32") for name in ("numpy", "torch")]
+
+
+def unit(vectors):
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def rows_with_norms(rng, count, d, low=-3, high=3):
+    return unit(rng.standard_normal((count, d))) * 10.0 ** np.linspace(low, high, count)[:, None]
+
+
+def rotated(rng, d):
+    return np.linalg.qr(rng.standard_normal((d, d)))[0]
+
+
+def mercedes(d, count):
+    """A tight frame: d rows of the discrete cosine basis on ``count`` points, unit rows."""
+    angles = np.outer(np.arange(count) + 0.5, np.arange(1, d + 1)) * np.pi / count
+    return unit(np.cos(angles))
+
+
+def cases():
+    """name -> (kind of kernel, its array, values, map)."""
+    rng = stream("statistics", "cases")
+    normal = rng.standard_normal
+    F, d = 7, 4
+    values, keys = normal((F, d)), normal((F, d))
+    other = rng.permutation(F)
+    near = unit(normal((1, d))) + 1e-9 * normal((F, d))
+    aligned = values[2] - values[4]
+    found = {
+        "random": ("features", normal((F, 9)), values, other),
+        "given": ("gram", (lambda Phi: Phi @ Phi.T)(normal((F, 3))), values, other),
+        "quadratic": ("quadratic", keys, values, other),
+        "duplicate values": ("features", normal((F, 9)), values[[0, 1, 1, 2, 2, 2, 3]], other),
+        "duplicate keys": ("quadratic", keys[[0, 0, 0, 1, 1, 2, 3]], values, other),
+        "all equal": ("features", np.ones((F, 3)), np.ones((F, d)), other),
+        "antipodal": (
+            "features",
+            np.vstack([keys[:3], -keys[:4]]),
+            np.vstack([values[:3], -values[:4]]),
+            other,
+        ),
+        "near-parallel": ("features", normal((F, 9)), near, other),
+        "near-parallel keys": ("quadratic", near, values, other),
+        "two clusters": ("features", normal((F, 9)), np.vstack([near[:3], -3 * near[:4]]), other),
+        "zero vectors": ("features", normal((F, 9)), np.vstack([values[:5], np.zeros((2, d))]), other),
+        "zero features": ("features", np.vstack([normal((4, 9)), np.zeros((3, 9))]), values, other),
+        "zero kernel": ("gram", np.zeros((F, F)), values, other),
+        "mixed norms": ("quadratic", rows_with_norms(rng, F, d), rows_with_norms(rng, F, d), other),
+        "mixed norms, linear": ("features", rows_with_norms(rng, F, 3), rows_with_norms(rng, F, d), other),
+        "large": ("quadratic", 1e3 * unit(keys), 1e3 * unit(values), other),
+        "small": ("quadratic", 1e-3 * unit(keys), 1e-3 * unit(values), other),
+        "twice another": ("features", normal((F, 9)), np.vstack([values[:4], 2 * values[:3]]), other),
+        "basis": ("features", normal((4, 9)), np.eye(4), np.array([2, 0, 1, 3])),
+        "orthonormal": ("features", normal((4, 9)), rotated(rng, 4), np.array([2, 0, 1, 3])),
+        "orthonormal keys": ("features", rotated(rng, F), values, other),
+        "orthogonal kernel": ("gram", np.eye(F), values, other),
+        "one orthant": ("features", np.abs(normal((F, 9))), np.abs(values), other),
+        "tight frame": ("quadratic", mercedes(3, F), mercedes(3, F), other),
+        "rank one": ("features", normal((F, 1)), values, other),
+        "rank one values": ("features", normal((F, 9)), normal((F, 1)) * normal((1, d)), other),
+        "aligned": (
+            "features",
+            values[other] @ np.outer(aligned, aligned) + 1e-3 * normal((F, d)),
+            values,
+            other,
+        ),
+        "constant kernel": ("gram", np.full((F, F), 0.25) + 0.75 * np.eye(F), values, other),
+        "kernel of twins": ("gram", np.kron(np.eye(3), np.ones((2, 2))), normal((6, d)), np.arange(6)),
+        "one fact": ("features", normal((1, 3)), normal((1, d)), np.array([0])),
+        "one fact, three values": ("features", normal((1, 3)), normal((3, d)), np.array([1])),
+        "one value": ("features", normal((5, 3)), normal((1, d)), np.zeros(5, dtype=int)),
+        "two facts": ("features", normal((2, 3)), normal((2, d)), np.array([1, 0])),
+        "three facts": ("features", normal((3, 3)), normal((3, 1)), np.array([1, 2, 0])),
+        "any map, fewer values": ("features", normal((9, 5)), normal((4, d)), rng.integers(0, 4, 9)),
+        "repeats": ("features", normal((F, 9)), values, np.array([0, 0, 1, 5, 5, 5, 2])),
+        "any map, unused": ("quadratic", normal((5, d)), normal((9, d)), np.array([3, 3, 8, 0, 3])),
+        "any map, duplicates": ("features", normal((8, 5)), values[[0, 1, 1, 0, 2]], rng.integers(0, 5, 8)),
+        "two groups": ("features", normal((6, 5)), normal((2, d)), np.array([0, 1, 1, 1, 1, 1])),
+        "injective": ("gram", np.eye(4) + 0.5, normal((6, d)), np.array([5, 1, 0, 2])),
+    }
+    return found
+
+
+CASES = cases()
+# jax compiles each operation for each shape, which takes seconds for each case: a few of one shape stand for all.
+FEW = {("random", "screen"), ("repeats", "tables"), ("random", None)}
+
+
+def everywhere(*modes):
+    """Each case on each backend, in some modes."""
+    listed = [
+        pytest.param(name, backend, mode, id=f"{name}-{backend.name}-{backend.dtype}-{mode}")
+        for name in CASES
+        for backend in BACKENDS
+        for mode in modes or (None,)
+        if backend.name != "jax" or (name, mode) in FEW
+    ]
+    return pytest.mark.parametrize(("name", "backend", "mode"), listed)
+
+
+class Twin:
+    """Each statistic of each pair from its definition, with a bound of the error that ``statistics`` may make."""
+
+    def __init__(self, kind, array, values, mapping, mu, dtype):
+        wide = np.longdouble
+        array, values = (np.asarray(np.asarray(x, dtype=dtype), dtype=wide) for x in (array, values))
+        self.eps, self.mu = float(np.finfo(dtype).eps), wide(mu)
+        self.values, self.mapping = values, mapping
+        self.codes = values[mapping]
+        self.F, self.n = len(mapping), len(values)
+        self.K, self.K_error = kernel(kind, array, self.eps)
+        self.norms = np.sqrt((self.codes**2).sum(axis=1))
+        self.found, self.error, self.exact_error = {}, {}, {}
+        self.pairs = [(i, j) for i in range(self.F) for j in range(self.n) if j != mapping[i]]
+        for pair in self.pairs:
+            self.found[pair] = self.definition(*pair)
+            self.exact_error[pair] = self.errors(*pair, tables=False)
+            self.error[pair] = self.errors(*pair, tables=True)
+
+    def definition(self, i, j):
+        F, K, c, v, mu = self.F, self.K, self.codes, self.values, self.mu
+        w = c[i] - v[j]
+        Y = [sum(w * c[t]) for t in range(F)]
+        others = [t for t in range(F) if t != i]
+        T = [t for t in others if self.mapping[t] != j]
+        rivals = [t for t in others if self.mapping[t] == j]
+        E_K, E_K_tilde = sum(K[t, i] ** 2 for t in others), sum(K[t, i] ** 2 for t in T)
+        E_K_centered = sum((K[t, i] - mu) ** 2 for t in T)
+        E_v, E_v_tilde = sum(Y[t] ** 2 for t in others), sum(Y[t] ** 2 for t in T)
+        crosstalk, crosstalk_absorbed = sum(K[t, i] * Y[t] for t in others), sum(K[t, i] * Y[t] for t in T)
+        centered = sum((K[t, i] - mu) * Y[t] for t in T)
+        signal = K[i, i] * sum(w * c[i])
+        signal_absorbed = signal + sum(K[t, i] * Y[t] for t in rivals)
+        found = {
+            "margins": signal + crosstalk,
+            "signal": signal,
+            "crosstalk": crosstalk,
+            "signal_absorbed": signal_absorbed,
+            "crosstalk_absorbed": crosstalk_absorbed,
+            "gamma_min": signal + crosstalk,
+            "s_min": signal_absorbed,
+            "z_max": abs(crosstalk_absorbed),
+            "V_min": sum(w * c[i]),
+            "V_max": abs(sum(w * v[j])),
+            "E_K_tilde": E_K_tilde,
+            "E_K_centered": E_K_centered,
+            "E_v": E_v,
+            "E_v_tilde": E_v_tilde,
+            "kappa": ratio(abs(crosstalk), np.sqrt(E_K * E_v)),
+            "kappa_tilde": ratio(abs(crosstalk_absorbed), np.sqrt(E_K_tilde * E_v_tilde)),
+            "kappa_centered": ratio(abs(centered), np.sqrt(E_K_centered * E_v_tilde)),
+            "kappa_eff": ratio(abs(centered), np.sqrt(E_v_tilde)),
+            "B_Y": abs(sum(Y[t] for t in T)),
+            "L_v": sum(abs(Y[t]) for t in T) ** 2 / E_v_tilde if E_v_tilde > 0 else 1,
+        }
+        return {name: float(value) for name, value in found.items()}
+
+    def errors(self, i, j, tables):
+        """Bounds of the rounding errors, each a few eps times the terms that were summed.
+
+        From the definition these are |w| |c_t|.  The tables expand w, and the terms are (|c_i| + |v_j|) |c_t|,
+        for energies also those of the mean value; a pair whose norm this costs more than the root of eps is
+        recomputed.
+        """
+        steps = 4 * (self.F + self.values.shape[1] + 4) * self.eps  # of a sum of this many rounded products
+        off = np.arange(self.F) != i
+        T = off & (self.mapping != j)
+        w, length = self.codes[i] - self.values[j], norm(self.values[j])
+        K, K_error, mu = self.K[:, i], self.K_error[:, i] + steps * abs(self.K[:, i]), abs(self.mu)
+        Y, resolved = abs(self.codes @ w), steps * norm(w) * self.norms
+        size = self.norms[i] + length if tables else norm(w)
+        Y_error = steps * size * self.norms
+        center = norm(self.codes @ self.values.mean(axis=0))
+        lost = 2 * steps * (size**2 * (self.norms**2).sum() + center**2) if tables else 0.0
+        kept = 2 * math.sqrt(self.F * self.eps) if tables else 0.0
+
+        def of_energy(of):
+            return squares_error(Y[of], resolved[of]) + min(lost, kept * (Y[of] ** 2).sum())
+
+        def of_Y(of):
+            cancelled = 3 * share(Y_error[of], Y[of]) + ratio(lost, (Y[of] ** 2).sum())
+            return 2 * share(resolved[of], Y[of]) + min(kept, cancelled)
+
+        def of_coupling(X, X_error, of):
+            cancelled = 2 * steps * ratio((X[off] ** 2).sum(), (X[of] ** 2).sum())
+            return steps + 2 * share(X_error[of], X[of]) + min(kept, cancelled) + of_Y(of)
+
+        product = abs(K) * Y_error + K_error * (Y + Y_error)
+        centered, centered_error = K - self.mu, K_error + steps * mu
+        found = {
+            "z_max": product[off].sum(),
+            "V_min": steps * size * self.norms[i],
+            "V_max": steps * size * length,
+            "E_K_tilde": squares_error(K[off], K_error[off]),
+            "E_K_centered": squares_error(centered[off], centered_error[off]),
+            "E_v": of_energy(off),
+            "E_v_tilde": of_energy(T),
+            "B_Y": (Y_error if tables else Y_error[T]).sum(),
+            "kappa": of_coupling(K, K_error, off),
+            "kappa_tilde": of_coupling(K, K_error, T),
+            "kappa_centered": of_coupling(centered, centered_error, T),
+            "kappa_eff": norm(centered[T]) * (steps + of_Y(T)) + norm(centered_error[T]),
+            "L_v": 2 * T.sum() * (steps + of_Y(T)),
+        }
+        found["crosstalk_absorbed"] = found["z_max"]
+        for name in ("gamma_min", "s_min", "margins", "signal", "crosstalk", "signal_absorbed"):
+            found[name] = product.sum()
+        return {name: float(value) for name, value in found.items()}
+
+    def range_of(self, name):
+        """Where the extremum must lie: no candidate may be better than the best of value plus error."""
+        sense = -1 if name in MINIMA else 1
+        ends = []
+        for side in (-1, 1):
+            ends.append(
+                max(sense * self.found[p][name] + side * self.error[p][name] for p in self.pairs) * sense
+            )
+        return min(ends), max(ends)
+
+
+def kernel(kind, array, eps):
+    """K in extended precision, and how far the entries in working precision may be off."""
+    if kind == "gram":
+        return array, np.zeros_like(array)
+    product, sizes = array @ array.T, np.sqrt((array**2).sum(axis=1))
+    error = (array.shape[1] + 2) * eps * np.outer(sizes, sizes)
+    return (product, error) if kind == "features" else (product**2, (2 * abs(product) + error) * error)
+
+
+def ratio(numerator, denominator):
+    return numerator / denominator if denominator > 0 else 0.0
+
+
+def share(error, entries):
+    """Relative error of a norm; infinite where the norm is not resolved."""
+    size, lost = norm(entries), norm(error)
+    return lost / size if size > 0 else (math.inf if lost > 0 else 0.0)
+
+
+def norm(entries):
+    return np.sqrt((entries**2).sum())
+
+
+def squares_error(entries, error):
+    return (2 * abs(entries) * error + error**2).sum()
+
+
+def case_of(name):
+    return CASES[name] if name in CASES else many(name)
+
+
+@cache
+def twin_of(name, dtype):
+    kind, array, values, mapping = case_of(name)
+    return Twin(kind, array, values, mapping, 1 / values.shape[1], dtype)
+
+
+def on(backend, kind, array, values, mapping):
+    wrap = {"features": statistics.Features, "gram": statistics.Gram, "quadratic": statistics.Quadratic}[kind]
+    return wrap(backend.asarray(array)), backend.asarray(values[mapping]), backend.asarray(values), mapping
+
+
+def compare(found, twin):
+    """Each extremum lies where it must, and its pair attains it."""
+    for name in OF_PAIRS:
+        value, pair = found[name].value, found[name].pair
+        if not twin.pairs:
+            assert (value, pair) == (math.inf if name in MINIMA else 0.0, ()), name
+            continue
+        low, high = twin.range_of(name)
+        if name in COUPLINGS:
+            assert 0 <= value <= 1
+            low, high = min(low, 1), max(high, 0)
+        assert low <= value <= high, (name, low, value, high)
+        assert abs(value - twin.found[pair][name]) <= twin.exact_error[pair][name], (name, pair)
+    compare_kernel(found, twin)
+
+
+def compare_kernel(found, twin):
+    K, error = twin.K, twin.K_error + 4 * twin.F * twin.eps * abs(twin.K)
+    off = ~np.eye(twin.F, dtype=bool)
+    energies = [sum(K[t, i] ** 2 for t in range(twin.F) if t != i) for i in range(twin.F)]
+    slack = [squares_error(K[off[i], i], error[off[i], i]) for i in range(twin.F)]
+    (row,) = found["E_K"].pair
+    assert abs(found["E_K"].value - energies[row]) <= slack[row]
+    assert found["E_K"].value >= max(e - s for e, s in zip(energies, slack, strict=True))
+    if twin.F > 1:
+        i, t = found["K_off_max"].pair
+        assert i != t
+        assert abs(found["K_off_max"].value - abs(K[i, t])) <= error[i, t]
+        assert found["K_off_max"].value >= max(abs(K[off]) - error[off])
+    else:
+        assert found["K_off_max"] == statistics.Extremum(0.0, ())
+    diagonal, slack = np.diagonal(K), np.diagonal(error)
+    for name, best in (("K_diag_min", min), ("K_diag_max", max)):
+        assert abs(found[name].value - diagonal[found[name].pair[0]]) <= slack[found[name].pair[0]]
+        assert abs(found[name].value - best(diagonal)) <= max(slack)
+    assert abs(found["trace"].value - sum(diagonal)) <= sum(slack)
+    assert abs(found["diag_sq_sum"].value - sum(diagonal**2)) <= squares_error(diagonal, slack)
+
+
+def enter(mode, monkeypatch):
+    for name, value in MODES[mode].items():
+        monkeypatch.setattr(statistics, name, value)
+
+
+@everywhere(*MODES)
+def test_summary_is_its_slow_twin(backend, name, mode, monkeypatch):
+    enter(mode, monkeypatch)
+    twin = twin_of(name, backend.dtype)
+    block = 16 if backend.name == "jax" else 5
+    found = statistics.summary(*on(backend, *CASES[name]), 1 / twin.values.shape[1], block=block)
+    compare(found, twin)
+
+
+@everywhere()
+def test_sparsity_is_its_slow_twin(backend, name, mode):
+    twin = twin_of(name, backend.dtype)
+    found = statistics.sparsity(*on(backend, *CASES[name])[1:], block=4)
+    if not twin.pairs:
+        assert found == statistics.Extremum(1.0, ())
+        return
+    low, high = twin.range_of("L_v")
+    assert max(low, 1 - twin.F * twin.eps) <= found.value <= high
+    assert abs(found.value - twin.found[found.pair]["L_v"]) <= twin.exact_error[found.pair]["L_v"]
+
+
+@everywhere()
+def test_pairwise_is_its_slow_twin(backend, name, mode, monkeypatch):
+    monkeypatch.setattr(statistics, "PAIRWISE_SIZE", 130)
+    twin = twin_of(name, backend.dtype)
+    for statistic in statistics.PAIRWISE:
+        found = backend.to_numpy(statistics.pairwise(*on(backend, *CASES[name]), statistic))
+        assert found.shape == (twin.F, twin.n - 1)
+        for k, (i, j) in enumerate(twin.pairs):
+            error = abs(found.ravel()[k] - twin.found[i, j][statistic])
+            assert error <= twin.exact_error[i, j][statistic], (statistic, i, j)
+
+
+def many(name):
+    """More facts than a block or a tile holds: (kernel, array, values, map)."""
+    rng = stream("statistics", "many", name)
+    F, d = 24, 5
+    values, Phi = rng.standard_normal((F, d)), rng.standard_normal((F, 12))
+    if name == "clustered":
+        values = np.repeat(values[:6], 4, axis=0) + 1e-6 * values
+    if name == "spiked":
+        values, Phi = values + 30 * rng.standard_normal((1, d)), Phi + 30 * rng.standard_normal((1, 12))
+    if name == "duplicates":
+        values[7], Phi[3], Phi[20] = values[19], Phi[21], 0
+    mapping = rng.integers(0, F, F) if name == "any map" else rng.permutation(F)
+    return "features", Phi, values, mapping
+
+
+MANY = ("isotropic", "clustered", "spiked", "duplicates", "any map")
+dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
+
+
+@dtypes
+@pytest.mark.parametrize("name", MANY)
+def test_blocks_and_tiles_fit_together(name, dtype, monkeypatch):
+    monkeypatch.setattr(screen, "TILE_COLUMNS", 7)
+    monkeypatch.setattr(pairs, "DEFINITION_SIZE", 500)
+    monkeypatch.setattr(statistics, "SPARSITY_SIZE", 300)
+    case = many(name)
+    twin = twin_of(name, dtype)
+    for mode in ("screen", "tables"):
+        enter(mode, monkeypatch)
+        compare(statistics.summary(*on(Backend(dtype=dtype), *case), twin.mu, block=20), twin)
+    low, high = twin.range_of("L_v")
+    assert low <= statistics.sparsity(*on(Backend(dtype=dtype), *case)[1:], block=5).value <= high
+
+
+@dtypes
+@pytest.mark.parametrize("name", [*CASES, *MANY])
+def test_tables_are_right_wherever_they_vouch_for_it(name, dtype):
+    twin = twin_of(name, dtype)
+    kernel, codes, values, mapping = on(Backend(dtype=dtype), *case_of(name))
+    p = pairs.Problem(codes, values, mapping, float(twin.mu))
+    found, unreliable = pairs.tables(p, pairs.Rows(kernel, np.arange(p.F), kernel.diagonal(), float(twin.mu)))
+    for pair in twin.pairs:
+        for statistic, table in found.items():
+            error = abs(unscaled(p, statistic, table[pair]) - twin.found[pair][statistic])
+            assert unreliable[pair] or error <= twin.error[pair][statistic], (statistic, pair)
+    assert name not in SOUND or not unreliable[tuple(np.transpose(twin.pairs))].any()
+
+
+SOUND = ("random", "given", "quadratic", "isotropic", "large", "small", "any map", "repeats", "one orthant")
+BOUNDED = ("E_K_tilde", "E_K_centered", "kappa_tilde", "kappa_centered")
+
+
+@dtypes
+@pytest.mark.parametrize("name", [*CASES, *MANY])
+def test_screen_is_right_wherever_it_vouches_for_it(name, dtype, monkeypatch):
+    monkeypatch.setattr(screen, "TILE_COLUMNS", 7)
+    twin = twin_of(name, dtype)
+    kernel, codes, values, mapping = on(Backend(dtype=dtype), *case_of(name))
+    p = pairs.Problem(codes, values, mapping, float(twin.mu))
+    if not p.bijective:
+        return
+    with np.errstate(all="ignore"):
+        reach = screen.optimistic(p, kernel, kernel.diagonal(), 5)
+    unsure = np.isinf(reach["gamma_min"])
+    assert name not in SOUND or not unsure.any()
+    for i in np.flatnonzero(~unsure):
+        for statistic in OF_PAIRS:
+            sense = -1 if statistic in MINIMA else 1
+            best = sense * max(sense * twin.found[i, j][statistic] for j in range(p.n) if j != mapping[i])
+            error = max(twin.error[i, j][statistic] for j in range(p.n) if j != mapping[i])
+            value = unscaled(p, statistic, reach[statistic][i])
+            assert value >= best - error, (statistic, i)
+            assert statistic in BOUNDED or value <= best + error, (statistic, i)
+
+
+def unscaled(p, statistic, value):
+    return float(value) / p.scale ** statistics.SENSES[statistic][1]
+
+
+entries = st.sampled_from([0.0, 1.0, -1.0, 2.0, 0.1, -0.3, 1 / 3, 1e-3, 1e3, 1 + 2**-40])
+
+
+@st.composite
+def instances(draw):
+    F, n, d, m = (draw(st.integers(1, 5)) for _ in range(4))
+    injective = draw(st.booleans())
+    n = F if injective else n
+
+    def matrix(rows, columns):
+        drawn = draw(st.lists(entries, min_size=rows * columns, max_size=rows * columns))
+        return np.reshape(drawn, (rows, columns))
+
+    kind = draw(st.sampled_from(["features", "quadratic"]))
+    mapping = (
+        draw(st.permutations(range(F)))
+        if injective
+        else draw(st.lists(st.integers(0, n - 1), min_size=F, max_size=F))
+    )
+    return kind, matrix(F, m), matrix(n, d), np.array(mapping), draw(st.sampled_from(list(MODES)))
+
+
+@settings(max_examples=150)
+@given(instances())
+def test_drawn_instances_are_their_slow_twins(instance):
+    *case, mode = instance
+    twin = Twin(*case, 0.25, "float64")
+    with pytest.MonkeyPatch.context() as patch:
+        enter(mode, patch)
+        compare(statistics.summary(*on(Backend(), *case), 0.25, block=2), twin)
+
+
+ZEROS = {
+    "basis": ("E_v_tilde", "kappa_tilde", "kappa_centered", "kappa_eff", "B_Y", "z_max"),
+    "orthonormal": ("E_v_tilde", "kappa_tilde", "kappa_centered", "kappa_eff", "B_Y", "z_max"),
+    "all equal": ("gamma_min", "V_min", "E_v", "E_v_tilde", "kappa", "kappa_tilde", "kappa_eff", "B_Y"),
+    "orthonormal keys": ("E_K", "E_K_tilde", "K_off_max", "kappa", "kappa_tilde", "z_max"),
+    "orthogonal kernel": ("E_K", "E_K_tilde", "K_off_max", "kappa", "kappa_tilde", "z_max"),
+    "constant kernel": ("E_K_centered", "kappa_centered", "kappa_eff"),
+    "two facts": ("E_K_tilde", "E_v_tilde", "kappa_tilde", "kappa_centered", "kappa_eff", "z_max", "B_Y"),
+    "zero kernel": ("E_K", "E_K_tilde", "kappa", "kappa_tilde", "z_max", "gamma_min"),
+}
+
+
+@pytest.mark.parametrize("backend", BACKENDS[:3] + BACKENDS[4:], ids=lambda b: f"{b.name}-{b.dtype}")
+@pytest.mark.parametrize("name", ZEROS)
+@pytest.mark.parametrize("mode", MODES)
+def test_what_is_zero_by_definition_is_zero(backend, name, mode, monkeypatch):
+    """Also where its floating-point terms are not: there noise over noise would pass for a coupling."""
+    enter(mode, monkeypatch)
+    kernel, codes, values, mapping = on(backend, *CASES[name])
+    found = statistics.summary(kernel, codes, values, mapping, 1 / values.shape[1], block=5)
+    assert {statistic: found[statistic].value for statistic in ZEROS[name]} == dict.fromkeys(ZEROS[name], 0.0)
+    if "E_v_tilde" in ZEROS[name]:
+        assert statistics.sparsity(codes, values, mapping).value == 1
+
+
+def test_screening_leaves_few_rows(monkeypatch):
+    rng = stream("statistics", "few rows")
+    Phi, values = rng.standard_normal((256, 128)), unit(rng.standard_normal((256, 32)))
+    seen = []
+
+    class Counted(statistics.Rows):
+        def __init__(self, kernel, index, *rest):
+            seen.extend(index.tolist())
+            super().__init__(kernel, index, *rest)
+
+    monkeypatch.setattr(statistics, "Rows", Counted)
+    statistics.summary(statistics.Features(Phi), values, values, np.arange(256), 1 / 32)
+    assert 0 < len(set(seen)) < 64
+
+
+@pytest.mark.parametrize("injective", [True, False])
+def test_memory_is_that_of_blocks(injective):
+    F, d = 3000, 8
+    rng = stream("statistics", "memory")
+    values, Phi = rng.standard_normal((F if injective else 200, d)), rng.standard_normal((F, 4))
+    mapping = rng.permutation(F) if injective else rng.integers(0, 200, F)
+    tracemalloc.start()
+    statistics.summary(statistics.Features(Phi), values[mapping], values, mapping, 1 / d, block=32)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * F**2 / 2
+
+
+@dtypes
+def test_kernel_alone(dtype):
+    for name in ("random", "given", "mixed norms", "orthonormal keys", "one fact"):
+        twin = twin_of(name, dtype)
+        kernel = on(Backend(dtype=dtype), *CASES[name])[0]
+        compare_kernel(statistics.gram_extrema(kernel, block=3), twin)
+
+
+def test_kernels_agree_row_by_row():
+    keys = stream("statistics", "kernels").standard_normal((6, 3))
+    for kernel, K in (
+        (statistics.Features(keys), keys @ keys.T),
+        (statistics.Quadratic(keys), (keys @ keys.T) ** 2),
+        (statistics.Gram(keys @ keys.T), keys @ keys.T),
+    ):
+        assert np.allclose(kernel.rows(1, 4), K[1:4], rtol=1e-14)
+        assert np.allclose(kernel.take(np.array([5, 0])), K[[5, 0]], rtol=1e-14)
+        assert np.allclose(kernel.diagonal(), np.diagonal(K), rtol=1e-14)
+        assert np.allclose(statistics.Kernel.take(kernel, np.array([5, 0])), K[[5, 0]], rtol=1e-14)
+
+
+def test_a_given_matrix_is_not_written_to():
+    K = np.eye(70) + 0.5
+    before = K.copy()
+    values = stream("statistics", "gram").standard_normal((70, 3))
+    statistics.summary(statistics.Gram(K), values, values, np.arange(70), 0.1)
+    assert np.array_equal(K, before)
+
+
+def test_unusable_input_is_explained():
+    kernel, codes, values, mapping = on(Backend(), *CASES["random"])
+    with pytest.raises(HebbcheckError, match=r"map of shape \(7,\) for 7 codes and 3 values"):
+        statistics.summary(kernel, codes, values[:3], mapping, 0.1)
+    with pytest.raises(HebbcheckError, match="kernel of 7 facts"):
+        statistics.summary(kernel, codes[:2], values[:2], np.array([0, 1]), 0.1)
+    with pytest.raises(HebbcheckError, match="no pairwise statistic 'margin'; try one of margins, "):
+        statistics.pairwise(kernel, codes, values, mapping, "margin")
