@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -26,6 +28,8 @@ from .store import to_json
 
 CELLS_AHEAD = 16
 """Cells handed to the executor ahead of time, for each of its workers: later ones still queue fairly."""
+PARENT_SECONDS = 1.0
+"""How often a worker looks whether the process that it works for is still there."""
 
 
 class Subject(Protocol):
@@ -87,8 +91,17 @@ def _portable(error: Exception) -> Exception:
     return error
 
 
-def _ignore_interrupts() -> None:
+def _begin(parent: int) -> None:
+    """What a worker does first: Ctrl-C is its parent's business, and it ends when its parent does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """A killed run leaves no workers behind: they would wait for cells for ever."""
+    while os.getppid() == parent:
+        time.sleep(PARENT_SECONDS)
+    os._exit(1)
 
 
 @contextmanager
@@ -136,7 +149,7 @@ class Pool:
             # Without pgrep only the worker itself is killed, which is all that is needed.
             warnings.filterwarnings("ignore", message="Failed to kill subprocesses")
             self.own = loky.ProcessPoolExecutor(
-                self.workers, context=_Workers(), initializer=_ignore_interrupts
+                self.workers, context=_Workers(), initializer=_begin, initargs=(os.getpid(),)
             )
         return self.own.submit(function, *arguments)
 

@@ -101,8 +101,15 @@ class Screen:
             self.line(one_line(record["replay"]), indent=6)
 
 
+class _Console(Console):
+    """rich's own answer to a closed pipe is to exit with code 1, which is taken."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def _console(stream: Any) -> Console:
-    return Console(file=stream, highlight=False, markup=False, emoji=False)
+    return _Console(file=stream, highlight=False, markup=False, emoji=False)
 
 
 def write_json(path: str, value: Any) -> None:

@@ -47,8 +47,9 @@ def reproduce(figures: tuple[str, ...], **options: Any) -> int:
             f"no figure was named; there are {known}; name one or more, or a file of figures"
         )
     session = Session(**options)
+    found = find(figures)
     records = []
-    with session.runner() as runner, closing(runner.reproduce(find(figures))) as reached:
+    with session.runner() as runner, closing(runner.reproduce(found)) as reached:
         for record in reached:
             records.append(record)
             _tell_figure(session.screen, record)

@@ -87,10 +87,10 @@ class Session:
         from ..run import Runner
 
         with ExitStack() as stack:
-            store = stack.enter_context(Store.open(self.store))
             jobs, executor = self.jobs or loky.cpu_count(), None
             if self.dask:
                 executor, jobs = stack.enter_context(dask_executor(self.dask))
+            store = stack.enter_context(Store.open(self.store))
             try:
                 yield Runner(
                     self.settings,
