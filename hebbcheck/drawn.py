@@ -42,13 +42,13 @@ class Sizes:
         self._drawn = drawn
 
     def __getattr__(self, name: str) -> Any:
+        declared = getattr(type(self), name, None)
+        if isinstance(declared, cached_property | property):
+            return self._once_more(name, declared)
         if name.startswith("_") or name == "numbers":
             raise AttributeError(name)
         if name in self.numbers:
             return self.numbers[name]
-        declared = getattr(type(self), name, None)
-        if isinstance(declared, cached_property | property):
-            return self._once_more(name, declared)
         if self._drawn is not None and hasattr(self._drawn, name):
             raise DrawnAttribute(
                 f"{name!r} is a drawn quantity; a failure probability may depend on the sizes alone; "

@@ -156,6 +156,9 @@ class _ByName:
     def __init__(self, read: Callable[[str], Any]) -> None:
         self.read = read
 
+    def __contains__(self, name: str) -> bool:
+        return True
+
     def __getitem__(self, name: str) -> Any:
         return self.read(name)
 

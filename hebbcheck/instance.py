@@ -33,7 +33,11 @@ __all__ = [
 
 def _statistic(name: str, doc: str) -> property:
     def read(self: Instance) -> Any:
-        return self._statistics[name]
+        if name in self._statistics:
+            return self._statistics[name]
+        raise MissingInput(
+            f"the instance has no {name}; its family draws a kernel alone; state it over a family of facts"
+        )
 
     return property(read, doc=doc)
 
