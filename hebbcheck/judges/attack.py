@@ -7,6 +7,7 @@ for the search and the shrinking; the local search is a (1+1) evolution strategy
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +23,7 @@ from ..evaluation import ULP_FACTOR, Decision, Value, as_computed, decide, evalu
 from ..geometry.shapes import unit_rows
 from ..instance import Raw
 from ..settings import Settings
+from .steady import steady_draws
 
 SHRINKS = 400
 """How many smaller instances are tried after a violation was found."""
@@ -155,12 +157,8 @@ def _hypothesis(search: Search, seed: int, examples: int) -> None:
             hypothesis.reject()
         hypothesis.target(float(np.clip(-ratio, -1e300, 1e300)), label="relative slack")
 
-    try:
+    with steady_draws(), suppress(_Broken, hypothesis.errors.Unsatisfiable):
         attack()
-    except _Broken:
-        return
-    except hypothesis.errors.Unsatisfiable:
-        return
 
 
 def _same(a: Raw, b: Raw) -> bool:
