@@ -268,7 +268,7 @@ def _whereabouts(function: Any) -> dict[str, Any]:
         return {}
     path = Path(code.co_filename)
     file = str(path.resolve()) if path.is_file() else ""
-    return {"module": function.__module__, "file": file, "line": code.co_firstlineno}
+    return {"module": function.__module__ or "", "file": file, "line": code.co_firstlineno}
 
 
 def _source_of(function: Callable) -> str:

@@ -119,7 +119,8 @@ def test_the_mlp_is_the_memory_and_the_memory_the_sum_over_facts(memory):
         np.testing.assert_allclose(x.mlp(x.keys), features(x, x.keys) @ x.B.T, atol=1e-12)
     np.testing.assert_allclose(x.margins_of(x.memory(x.keys)), x.margins, atol=1e-10)
     expected = [
-        [o @ (x.values[f] - v) for j, v in enumerate(x.values) if j != f] for o, f in zip(outputs, x.map, strict=True)
+        [o @ (x.values[f] - v) for j, v in enumerate(x.values) if j != f]
+        for o, f in zip(outputs, x.map, strict=True)
     ]
     np.testing.assert_allclose(x.margins_noisy, expected, atol=1e-10)
 

@@ -67,7 +67,7 @@ class CapacityFamily(Facts):
         )
 
     def probes(self) -> Iterator[Instance]:
-        numbers = {**{name: size.small for name, size in self.sizes.items()}, "F": 4, "d": 8}
+        numbers = {**{name: size.probe(0) for name, size in self.sizes.items()}, "F": 4, "d": 8}
         yield self.draw(numbers, Streams("probe", "capacity"), choice=self.choices[0])
 
 

@@ -17,7 +17,7 @@ from ..instance import Instance
 from ..verdict import Quantifier
 from .sizes import Size
 
-PROBES = 8
+ATTEMPTS = 12
 """How many small instances a claim's function is tried on."""
 RESERVED = ("numbers", "raw", "backend")
 
@@ -120,7 +120,7 @@ class Family:
 
     def probes(self) -> Iterator[Any]:
         """A few small instances, to see what kind of relation a claim returns."""
-        numbers = {name: size.small for name, size in self.sizes.items()}
-        for attempt in range(PROBES):
+        for attempt in range(ATTEMPTS):
+            numbers = {name: size.probe(attempt) for name, size in self.sizes.items()}
             choice = self.choices[attempt % len(self.choices)]
             yield self.draw(numbers, Streams("probe", self.name, attempt), choice=choice)

@@ -16,6 +16,7 @@ INTEGERS = ("F", "d", "m", "n", "count")
 ATTACKS = {"F": (1, 12), "d": (1, 8), "m": (1, 12)}
 DRAWS = {"F": (3, 256), "d": (4, 256), "m": (8, 512)}
 DELTAS = (0.5, 0.1, 0.02)
+PROBES = {"F": (5, 3, 4), "d": (4, 16, 8, 32), "m": (6, 64, 24, 128), "delta": (0.1, 0.5, 0.02)}
 GROWTH = 4
 """How much larger than in quick the largest default sizes are in standard."""
 
@@ -104,9 +105,12 @@ class Size:
             return int(rng.integers(int(low), int(high) + 1))
         return round(math.exp(rng.uniform(math.log(low), math.log(high))))
 
-    @property
-    def small(self) -> float:
-        """A small value, to try what a claim's function returns."""
-        if self.given is None:
-            return {"F": 5, "d": 4, "m": 6, "delta": DELTAS[1]}.get(self.name, self.bounds()[0])
-        return self.bounds()[0]
+    def probe(self, attempt: int) -> float:
+        """A small value, to try what a claim's function returns; by turns few facts in many dimensions, and not."""
+        usual = PROBES.get(self.name, (1,))
+        usual_value = usual[attempt % len(usual)]
+        if self.listed is not None:
+            few = sorted(self.listed)[: len(usual)]
+            return few[attempt % len(few)]
+        low, high = self.bounds()
+        return min(max(usual_value, low), high) if self.integer else low + (high - low) * (attempt % 4) / 3
