@@ -48,7 +48,7 @@ class Problem:
         # A power of two brings the largest norm near one: exact, and no product overflows in float32.
         self.scale = _power_of_two(float(self.xp.max(self.xp.abs(values))))
         self.codes, self.values = codes * self.scale, values * self.scale
-        self.mu = mu
+        self.mu = float(mu)  # a numpy scalar would widen float32
         self.F, self.n = codes.shape[0], values.shape[0]
         self.host_counts = np.bincount(mapping, minlength=self.n)
         self.bijective = self.n == self.F and bool(np.all(self.host_counts == 1))

@@ -9,12 +9,16 @@ exactly; those whose kernel norm depends on the pair as a bound on the safe side
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, partial, reduce
 from typing import Any
 
+import array_api_compat
 import array_api_extra as xpx
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from .pairs import SENSES, Problem, spans
 
@@ -82,18 +86,40 @@ def optimistic(p: Problem, kernel: Any, diagonal: Any, block: int) -> dict[str, 
     """
     np.empty(ALLOCATOR_HINT, dtype=np.uint8)
     columns = Columns.of(p)
-    parts = []
-    for facts in spans(0, p.F, block):
-        rows = Block.of(p, kernel, diagonal, columns, facts)
-        lowest, highest = reduce(
-            lambda left, right: (
-                {name: p.xp.minimum(left[0][name], right[0][name]) for name in left[0]},
-                {name: p.xp.maximum(left[1][name], right[1][name]) for name in left[1]},
-            ),
-            (_tile(p, columns, rows, tile) for tile in spans(0, p.F, TILE_COLUMNS)),
-        )
-        parts.append(_bounds(p, kernel, diagonal, columns, rows, lowest | highest))
+    work = partial(_reach_of_block, p, kernel, diagonal, columns)
+    parts = _map(work, list(spans(0, p.F, block)), array_api_compat.is_numpy_array(p.codes))
     return {name: p.xp.concat([part[name] for part in parts]) for name in parts[0]}
+
+
+def _map(work: Callable[[slice], Any], parts: list[slice], shared: bool) -> list[Any]:
+    """Where ``shared``, as many blocks at once as the BLAS would use threads: numpy has one for all its other work."""
+    threads = _blas_threads() if shared else 1
+    if threads == 1 or len(parts) == 1:
+        return [work(part) for part in parts]
+    with _blas().limit(limits=1), ThreadPoolExecutor(min(threads, len(parts))) as pool:
+        return list(pool.map(work, parts))
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+def _blas_threads() -> int:
+    return min((library.num_threads for library in _blas().lib_controllers), default=1)
+
+
+def _reach_of_block(p: Problem, kernel: Any, diagonal: Any, columns: Columns, facts: slice) -> dict[str, Any]:
+    rows = Block.of(p, kernel, diagonal, columns, facts)
+    with np.errstate(divide="ignore", invalid="ignore"):  # bounds that are not finite are never trusted
+        tiles = [_tile(p, columns, rows, tile) for tile in spans(0, p.F, TILE_COLUMNS)]
+        lowest = reduce(partial(_merge, p.xp.minimum), [low for low, _ in tiles])
+        highest = reduce(partial(_merge, p.xp.maximum), [high for _, high in tiles])
+        return _bounds(p, rows, lowest | highest)
+
+
+def _merge(better: Callable[[Any, Any], Any], left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
+    return {name: better(left[name], right[name]) for name in left}
 
 
 def _tile(p: Problem, columns: Columns, rows: Block, tile: slice) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -107,7 +133,7 @@ def _tile(p: Problem, columns: Columns, rows: Block, tile: slice) -> tuple[dict[
     signal = rows.diagonal[:, None] * V
     own = _own(p, facts, tile)
     if own is not None:
-        signal, crosstalk = xp.where(own, math.inf, signal), xp.where(own, 0.0, crosstalk)
+        signal = xp.where(own, math.inf, signal)
     lowest = {"V": xp.min(V if own is None else xp.where(own, math.inf, V), axis=1)}
     lowest["margin"] = xp.min(signal + crosstalk, axis=1)
     V *= V
@@ -149,9 +175,7 @@ def _own(p: Problem, facts: slice, tile: slice) -> Any:
     return rows[:, None] == columns[None, :]
 
 
-def _bounds(
-    p: Problem, kernel: Any, diagonal: Any, columns: Columns, rows: Block, reach: dict[str, Any]
-) -> dict[str, Any]:
+def _bounds(p: Problem, rows: Block, reach: dict[str, Any]) -> dict[str, Any]:
     xp, K = p.xp, rows.K
     high, low = xp.max(K, axis=1), xp.min(K, axis=1)
     off, off_centered = xp.maximum(high, -low), xp.maximum(p.mu - low, high - p.mu)
@@ -180,9 +204,8 @@ def _bounds(
         "B_Y": xp.maximum(own_totals - xp.min(totals), xp.max(totals) - own_totals),
     }
     thresholds = p.of_facts(p.thresholds)
-    root, noise = math.sqrt(p.eps), (2 * kernel.resolution) ** 2
+    root = math.sqrt(p.eps)
     unsure = reach["least_energy"] <= thresholds[rows.facts] + xp.max(thresholds)
-    unsure = unsure | (energy <= noise * xp.abs(rows.diagonal) * xp.sum(xp.abs(diagonal)))
     unsure = unsure | (rest <= root * energy) | (rest_centered <= root * (energy + offset))
     optimum = {name: SENSES.get(name, (1, 0))[0] * math.inf for name in bounds}
     return {name: xp.where(unsure, optimum[name], bound) for name, bound in bounds.items()}

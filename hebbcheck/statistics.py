@@ -149,9 +149,8 @@ def summary(
     p = Problem(codes, values, mapping, mu)
     diagonal = kernel.diagonal()
     best = Best([*SENSES, *OF_ROWS])
-    with np.errstate(divide="ignore", invalid="ignore"):  # bounds that are not finite are never trusted
-        for index in _rows_that_matter(p, kernel, diagonal, best, block):
-            _scan(p, Rows(kernel, index, diagonal, mu), best)
+    for index in _rows_that_matter(p, kernel, diagonal, best, block):
+        _scan(p, Rows(kernel, index, diagonal, p.mu), best)
     found = {
         name: Extremum(e.value / p.scale ** SENSES.get(name, (1, 0))[1], e.pair)
         for name, e in best.found.items()
