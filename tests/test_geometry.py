@@ -65,6 +65,7 @@ def test_probes_draws_and_attacks_build(name):
         if family.exact:
             assert family.build_exactly(raw).raw is raw
     assert set(family.free) <= {
+        "map",
         "keys",
         "values",
         "A",
@@ -154,7 +155,7 @@ def test_tied_values_are_the_keys():
     ],
 )
 def test_a_local_search_stays_in_the_family(family, free):
-    assert set(family.free) - {"A", "G", "Phi", "noise"} == free
+    assert set(family.free) - {"map", "A", "G", "Phi", "noise"} == free
 
 
 def test_structure_that_floats_do_not_hold_is_not_recomputed_exactly():

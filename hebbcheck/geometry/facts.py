@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from hypothesis import strategies as st
@@ -14,7 +14,7 @@ from ..inputs import Raw
 from . import hard
 from .family import Family
 from .files import sizes_of_files
-from .maps import MAPPINGS, drawn_map
+from .maps import MAPPINGS, drawn_map, without_values, worst_map
 from .shapes import Shape, anything, sphere, sphere_span, tied, unit_rows
 
 LEAST_SAMPLED = {"F": 3, "d": 2}
@@ -23,6 +23,16 @@ LEAST_SAMPLED = {"F": 3, "d": 2}
 
 class Facts(Family):
     """`facts(...)`: see there."""
+
+    axes: ClassVar = {
+        "keys": ("F", "d"),
+        "values": ("values", "d"),
+        "map": ("F",),
+        "A": ("m", "d"),
+        "G": ("m", "d"),
+        "Phi": ("F", "m"),
+        "noise": ("F", "d"),
+    }
 
     def __init__(
         self, keys: Shape, values: Shape, memory: str, mapping: str, noise: Any, **numbers: Any
@@ -80,7 +90,13 @@ class Facts(Family):
         """All but vectors that a move would take out of their family: tied ones, a file's, those of the worst map."""
         fixed = self.values is tied or self.mapping == "worst"
         movable = [role for role in ("keys", "values") if not fixed and getattr(self, role).movable]
-        return (*movable, "A", "G", "Phi", "noise")
+        mapped = ["map"] if self.mapping in ("permutation", "any") else []
+        return (*movable, *mapped, "A", "G", "Phi", "noise")
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        sides = [role for role in ("keys", "values") if getattr(self, role) is anything]
+        return (*sides, "Phi") if "keys" in sides else tuple(sides)
 
     # -- draws ----------------------------------------------------------------------------------------------------
     def raw(
@@ -129,13 +145,49 @@ class Facts(Family):
         shape = (int(numbers["m"]), dim)
         return {name: streams(name).standard_normal(shape) for name in ("A", "G")}
 
+    # -- smaller instances ----------------------------------------------------------------------------------------
+    @property
+    def _least(self) -> dict[str, int]:
+        return {} if anything in (self.keys, self.values) else LEAST_SAMPLED
+
+    def allows(self, numbers: dict[str, float]) -> bool:
+        usual = {name: least for name, least in self._least.items() if self.sizes[name].given is None}
+        return super().allows(numbers) and all(numbers[name] >= least for name, least in usual.items())
+
+    def counts(self, raw: Raw) -> dict[str, int]:
+        values = {"values": len(raw.arrays["values"])} if self.mapping == "any" else {}
+        return {**super().counts(raw), **values}
+
+    def without(self, raw: Raw, size: str, indices: np.ndarray) -> Raw | None:
+        moves = self.values is not tied and self.keys.movable and self.values.movable
+        if size != "m" and not moves:
+            return None
+        smaller = super().without(raw, size, indices)
+        if smaller is None or size == "m":
+            return smaller
+        if size == "values":
+            return self._remapped(smaller, indices)
+        if size == "F" and self.mapping != "any":
+            unused = np.setdiff1d(raw.arrays["map"], smaller.arrays["map"])
+            values = np.delete(smaller.arrays["values"], unused, axis=0)
+            return self._remapped(smaller.with_array("values", values), unused)
+        return self._remapped(smaller, np.array([], dtype=int))
+
+    def _remapped(self, smaller: Raw, unused: np.ndarray) -> Raw | None:
+        """With the map that belongs to it, after some values went."""
+        arrays = smaller.arrays
+        if np.isin(unused, arrays["map"]).any():
+            return None
+        if self.mapping == "worst":
+            K = _gram(arrays["keys"], {name: arrays[name] for name in ("Phi",) if name in arrays})
+            return smaller.with_array("map", worst_map(K, arrays["values"]))
+        return smaller.with_array("map", without_values(arrays["map"], unused))
+
     # -- attacks --------------------------------------------------------------------------------------------------
     def strategy(self) -> st.SearchStrategy[Raw]:
         @st.composite
         def raws(draw: st.DrawFn) -> Raw:
-            sampled = self.keys is not anything and self.values is not anything
-            least = LEAST_SAMPLED if sampled else {}
-            numbers = {name: draw(size.attack(least.get(name, 1))) for name, size in self.sizes.items()}
+            numbers = {name: draw(size.attack(self._least.get(name, 1))) for name, size in self.sizes.items()}
             streams = Streams("attack", draw(st.integers(0, 2**32 - 1)))
             F, d = int(numbers["F"]), int(numbers["d"])
             keys = self._attacked(draw, "keys", streams, F, d)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from ..exactly import ExactInstance
 from ..inputs import Raw
 from ..instance import Instance
 from ..verdict import Quantifier
+from .shapes import unit_rows
 from .sizes import Size
 
 ATTEMPTS = 12
@@ -33,6 +35,8 @@ class Family:
     """The type of the instances, constructed from raw inputs, a backend and streams."""
     exact_type: type[Any] = ExactInstance
     """The type of instances in ball arithmetic, constructed from raw inputs."""
+    axes: ClassVar[dict[str, tuple[str, ...]]] = {}
+    """The sizes along the axes of an instance's arrays ("" for an axis that has none), for shrinking."""
 
     def __init__(self, name: str, **numbers: Any) -> None:
         self.name = name
@@ -87,7 +91,12 @@ class Family:
 
     @property
     def free(self) -> tuple[str, ...]:
-        """The arrays that an attack may perturb."""
+        """The arrays that an attack may perturb: floats are moved, whole numbers change places."""
+        return ()
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The purposes of the streams that an adversary chooses from, before anything else is drawn."""
         return ()
 
     # -- what they inherit ----------------------------------------------------------------------------------------
@@ -117,6 +126,36 @@ class Family:
     def sample_sizes(self, rng: np.random.Generator, profile: str = "quick") -> dict[str, float]:
         """Numbers for one draw."""
         return {name: size.sample(rng, profile) for name, size in self.sizes.items()}
+
+    def small_sizes(self, rng: np.random.Generator) -> dict[str, float]:
+        """Numbers for an attack, the smallest sizes the likeliest."""
+        while True:
+            numbers = {name: size.small(rng) for name, size in self.sizes.items()}
+            if self.allows(numbers):
+                return numbers
+
+    def allows(self, numbers: dict[str, float]) -> bool:
+        """Whether instances of these sizes belong to the family."""
+        return all(size.allows(numbers[name]) for name, size in self.sizes.items())
+
+    def counts(self, raw: Raw) -> dict[str, int]:
+        """How many facts, dimensions, features, ... an instance has: what a smaller one may have fewer of."""
+        return {name: int(raw.numbers[name]) for name, size in self.sizes.items() if size.integer}
+
+    def without(self, raw: Raw, size: str, indices: np.ndarray) -> Raw | None:
+        """The instance without some of its facts, dimensions or features; None where that leaves the family."""
+        numbers = dict(raw.numbers)
+        if size in numbers:
+            numbers[size] = int(numbers[size]) - len(indices)
+        if not self.allows(numbers):
+            return None
+        arrays = dict(raw.arrays)
+        for name in arrays:
+            for axis, along in enumerate(self.axes.get(name, ())):
+                arrays[name] = np.delete(arrays[name], indices, axis) if along == size else arrays[name]
+            if name in raw.unit:
+                arrays[name] = unit_rows(arrays[name])
+        return replace(raw, numbers=numbers, arrays=arrays)
 
     def probes(self) -> Iterator[Any]:
         """A few small instances, to see what kind of relation a claim returns."""

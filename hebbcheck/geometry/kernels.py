@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from hypothesis import strategies as st
@@ -48,6 +48,7 @@ class ExactPreconditionedInstance(ExactInstance, PreconditionedInstance):
 
 class Kernels(Family):
     instance_type = KernelInstance
+    axes: ClassVar = {"Phi": ("F", "m"), "root": ("m", "m")}
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -55,6 +56,10 @@ class Kernels(Family):
 
     @property
     def free(self) -> tuple[str, ...]:
+        return ("Phi", "root")
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
         return ("Phi", "root")
 
     def _shapes(self, numbers: dict[str, float]) -> dict[str, tuple[int, int]]:

@@ -46,3 +46,8 @@ def worst_map(K: np.ndarray, values: np.ndarray) -> np.ndarray:
         np.argsort(alignment[remaining], kind="stable")
     ]
     return mapping
+
+
+def without_values(mapping: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The map after some values (indices that it does not use) were left out."""
+    return mapping - np.searchsorted(np.sort(values), mapping)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from hypothesis import strategies as st
@@ -119,6 +119,13 @@ class MLPFamily(Family):
 
     instance_type = MLP
     exact_type = ExactMLP
+    axes: ClassVar = {
+        "inputs": ("F", "d"),
+        "queries": ("", "d"),
+        "A": ("m", "d"),
+        "G": ("m", "d"),
+        "B": ("d", "m"),
+    }
 
     def __init__(self, gate: str | None, **numbers: Any) -> None:
         if gate is not None and gate not in GATES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from hypothesis import strategies as st
@@ -90,6 +90,7 @@ class VectorFamily(Family):
 
     instance_type = Vectors
     exact_type = ExactVectors
+    axes: ClassVar = {"vectors": ("", "d")}
 
     def __init__(self, count: int, **numbers: Any) -> None:
         super().__init__("vectors", **numbers)
@@ -104,6 +105,10 @@ class VectorFamily(Family):
 
     @property
     def free(self) -> tuple[str, ...]:
+        return ("vectors",)
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
         return ("vectors",)
 
     def raw(

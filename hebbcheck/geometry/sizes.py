@@ -105,6 +105,20 @@ class Size:
             return int(rng.integers(int(low), int(high) + 1))
         return round(math.exp(rng.uniform(math.log(low), math.log(high))))
 
+    def small(self, rng: np.random.Generator) -> float:
+        """A value for an attack: geometric from the smallest one up for sizes, any value for other numbers."""
+        if self.listed is not None or not self.integer:
+            return self.sample(rng)
+        low, high = self.given or ATTACKS.get(self.name, (1, 12))
+        return int(min(low + rng.geometric(0.3) - 1, high))
+
+    def allows(self, value: float) -> bool:
+        """Whether an instance may have this value; attacks go below the usual sizes."""
+        if self.listed is not None:
+            return value in self.listed
+        low, high = self.given or (ATTACKS.get(self.name, (1, 1))[0], math.inf)
+        return low <= value <= high
+
     def probe(self, attempt: int) -> float:
         """A small value, to try what a claim's function returns; by turns few facts in many dimensions, and not."""
         usual = PROBES.get(self.name, (1,))
