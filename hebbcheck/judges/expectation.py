@@ -1,178 +1,141 @@
 """Statements in expectation: `hc.mean(samples)` against a bound, by pooled sampling with an interval.
 
-On each geometry (parallel, orthogonal, generic, ... pairs) the claim is called again and again with fresh streams; the
-mean has a normal interval at the level divided by the number of geometries and entries (the samples have moments of
-all orders, and a cell holds some 10^5 of them).  Refuted if the interval lies wholly on the wrong side on one geometry.
+On each geometry (parallel, orthogonal, generic, ... pairs) the claim is called again and again with fresh streams;
+the mean has Hall's interval (`moments`) at the level divided by the number of geometries and entries.  An interval
+that lies wholly on the wrong side is a suspicion; it refutes only if ten times as many fresh samples say the same, at
+the same level.  Supported only if a bias of 5% of the largest mean would have been seen on every geometry with 95%
+power (where all means are 0: of the largest standard deviation); sampling goes on until it would, or the profile's
+samples are used.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator
-from typing import Any
 
 import numpy as np
-from scipy import stats
 
-from ..arrays import Streams
-from ..claim import Claim, Mean, Relation
-from ..errors import HebbcheckError
-from ..proofs import check_proof
+from ..claim import Claim
+from ..proofs import Step, check_proof
 from ..settings import LEVEL, Settings
 from ..sweeps import Task
 from ..verdict import Finding, Outcome, Quantifier
+from .breaking import need
+from .counting import POWER
+from .means import PRECISE, Estimate, confirmed, level_of, merged, missing, visible_bias
+from .moments import Moments
 
 QUANTIFIER = Quantifier.EXPECTATION
-PRECISE = 0.02
-"""Supported only where every interval's half-width is below this multiple of the samples' standard deviation."""
+MEASURE = "hebbcheck.judges.sampling:measure"
+FIRST = 200_000
+CONFIRM = 10
+"""A suspicion is judged on so many times the first samples."""
+MOST = (4_000_000, 40_000_000)
+"""The most samples of a geometry, quick and standard."""
 
 
 def judge(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict], Finding]:
     """Sample on every kind of geometry; a proof makes `supported` to `proved`."""
-    repeats = settings.by_profile(2, 6)
-    cells = [(choice, repeat) for choice in claim.family.choices for repeat in range(repeats)]
-    samples = settings.by_profile(200_000, 2_000_000)
-    tasks = [
-        Task("hebbcheck.judges.expectation:measure", {"choice": c, "repeat": r, "samples": samples})
-        for c, r in cells
-    ]
-    results = yield tasks
-    return _finding(claim, results, check_proof(claim))
+    sampler = Sampler(claim, settings)
+    entries, results = yield from sampler.run(None)
+    needed = {}
+    for name in claim.given:
+        broken, _ = yield from sampler.run(name)
+        needed[name] = need(any(e.confirmed for e in broken), len(broken))
+    return _finding(claim, entries, results, needed, check_proof(claim))
 
 
-def measure(claim: Claim, settings: Settings, params: dict) -> dict:
-    """Pooled moments of each relation's samples on one geometry.  params: choice, repeat, samples."""
-    where = Streams("expectation", claim.id, settings.seed, params["choice"], params["repeat"])
-    numbers = claim.family.sample_sizes(where("sizes"), settings.profile)
-    raw = claim.family.raw(numbers, where, params["choice"])
-    pools: list[_Pool] = []
-    call = 0
-    while not pools or min(pool.count for pool in pools) < params["samples"]:
-        instance = claim.family.build(raw, settings.arrays, where.child("samples", call))
-        try:
-            met = claim.holds_given(instance)
-            if not all(met.values()):
-                return {"numbers": numbers, "unmet": [name for name, ok in met.items() if not ok]}
-            relations = claim.relations(instance)
-        except ZeroDivisionError:
-            return {"numbers": numbers, "undefined": True}
-        pools = pools or [_Pool(r.kind) for r in relations]
-        for pool, relation in zip(pools, relations, strict=True):
-            pool.add(relation)
-        call += 1
-    return {
-        "numbers": numbers,
-        "choice": params["choice"],
-        "entries": [e for p in pools for e in p.entries()],
-    }
+class Sampler:
+    """The rounds of sampling: first samples, more where they are too few, fresh ones where they look wrong."""
 
+    def __init__(self, claim: Claim, settings: Settings) -> None:
+        repeats = range(settings.by_profile(2, 6))
+        self.cells = [(choice, repeat) for choice in claim.family.choices for repeat in repeats]
+        self.rounding = max(1e-9, 100 * settings.arrays.eps)
+        self.most = settings.by_profile(*MOST)
 
-class _Pool:
-    """The differences measured - bound over all calls: count, mean and variance of each entry."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self.count = 0
-        self.mean: Any = 0.0
-        self.squares: Any = 0.0
-        self.sides: tuple[Any, Any] = (0.0, 0.0)
-
-    def add(self, relation: Relation) -> None:
-        left, right = _samples(relation.measured), _samples(relation.bound)
-        difference = left - right
-        if not np.all(np.isfinite(difference)):
-            raise HebbcheckError(
-                "a sample is NaN or infinite; an expectation needs finite samples; check the formula"
+    def run(self, broken: str | None) -> Generator[list[Task], list[dict], tuple[list[Estimate], list[dict]]]:
+        """(entries of all geometries, the first results); `broken`: on geometries that break this assumption."""
+        first = yield self._tasks("first", dict.fromkeys(range(len(self.cells)), FIRST), broken)
+        entries = [e for cell, result in enumerate(first) for e in self._entries(cell, result)]
+        if broken is None:
+            more = missing(entries, self.most)
+            added = (yield self._tasks("more", more, broken)) if more else []
+            entries = merged(
+                entries, [e for c, r in zip(more, added, strict=True) for e in self._entries(c, r)]
             )
-        total = self.count + len(difference)
-        mean = difference.mean(axis=0)
-        shift = mean - self.mean
-        self.squares = (
-            self.squares
-            + ((difference - mean) ** 2).sum(axis=0)
-            + shift**2 * self.count * len(difference) / total
-        )
-        self.mean = self.mean + shift * len(difference) / total
-        self.sides = tuple(
-            side + (new.mean(axis=0) - side) * len(difference) / total
-            for side, new in zip(self.sides, (left, right), strict=True)
-        )
-        self.count = total
+        level = level_of(entries)
+        suspected = dict.fromkeys((e.cell for e in entries if e.miss(level)), CONFIRM * FIRST)
+        again = (yield self._tasks("confirm", suspected, broken)) if suspected else []
+        fresh = [e for c, r in zip(suspected, again, strict=True) for e in self._entries(c, r)]
+        return confirmed(entries, fresh, level), first
 
-    def entries(self) -> list[dict]:
-        deviation = np.sqrt(self.squares / max(self.count - 1, 1))
-        columns = np.broadcast_arrays(self.mean, deviation, *self.sides)
+    def _tasks(self, role: str, samples: dict[int, int], broken: str | None) -> list[Task]:
         return [
-            {
-                "kind": self.kind,
-                "count": self.count,
-                "gap": float(g),
-                "sd": float(s),
-                "left": float(a),
-                "right": float(b),
-            }
-            for g, s, a, b in zip(*(column.ravel() for column in columns), strict=True)
+            Task(
+                MEASURE,
+                {
+                    "choice": self.cells[cell][0],
+                    "repeat": self.cells[cell][1],
+                    "samples": count,
+                    "role": role,
+                    "broken": broken,
+                },
+            )
+            for cell, count in samples.items()
+        ]
+
+    def _entries(self, cell: int, result: dict) -> list[Estimate]:
+        return [
+            Estimate(
+                cell=cell,
+                numbers=result["numbers"],
+                choice=result["choice"],
+                moments=Moments(e["count"], *(np.asarray(e[name]) for name in ("gap", "squares", "cubes"))),
+                rounding=self.rounding,
+                **{name: e[name] for name in ("relation", "kind", "beyond", "left", "right")},
+            )
+            for e in result["entries"]
         ]
 
 
-def _samples(side: Any) -> np.ndarray:
-    """Samples along the first axis; a number stands for itself."""
-    if isinstance(side, Mean):
-        array = np.asarray(_host(side.samples), dtype=float)
-        if array.ndim == 0 or len(array) < 2:
-            raise HebbcheckError("hc.mean needs an array of at least two samples along its first axis")
-        return array
-    return np.asarray(_host(side), dtype=float)[None]
-
-
-def _host(value: Any) -> Any:
-    return value.detach().cpu().numpy() if hasattr(value, "detach") else np.asarray(value)
-
-
-def _finding(claim: Claim, results: list[dict], proof: list | None) -> Finding:
-    entries = [
-        {**e, "numbers": r["numbers"], "choice": r["choice"]} for r in results for e in r.get("entries", [])
-    ]
-    finding = Finding(Outcome.SUPPORTED, "", undefined=sum(bool(r.get("undefined")) for r in results))
-    finding.assumptions = {
-        name: {"share_met": 1 - np.mean([name in r.get("unmet", []) for r in results]), "needed": None}
-        for name in claim.given
-    }
-    if not entries:
+def _finding(
+    claim: Claim, entries: list[Estimate], results: list[dict], needed: dict, proof: list[Step] | None
+) -> Finding:
+    level = level_of(entries)
+    finding = Finding(
+        Outcome.SUPPORTED,
+        "",
+        instances=sum(e.moments.count for e in entries),
+        undefined=sum(r["undefined"] for r in results),
+        violations=sum(e.confirmed for e in entries),
+        proof=[step.as_dict() for step in proof] if proof is not None else None,
+        points=[_point(e, level) for e in entries][:200],
+    )
+    for name in claim.given:
+        share = float(np.mean([name not in r["unmet"] for r in results]))
+        finding.assumptions[name] = {"share_met": share, "needed": needed[name]}
+    if entries:
+        _decide(finding, entries, level, proof)
+    else:
         finding.outcome, finding.reason = Outcome.VACUOUS, "No geometry met the assumptions."
-        return finding
-    quantile = float(stats.norm.isf(LEVEL / (2 * len(entries))))
-    for e in entries:
-        e["half"] = quantile * e["sd"] / math.sqrt(e["count"])
-        e["broken"] = _broken(e)
-    finding.instances = sum(e["count"] for e in entries)
-    finding.points = [_point(e) for e in entries][:200]
-    broken = [e for e in entries if e["broken"] > 0]
-    finding.violations = len(broken)
-    finding.proof = [step.as_dict() for step in proof] if proof is not None else None
-    _decide(finding, entries, broken, proof)
     return finding
 
 
-def _broken(e: dict) -> float:
-    """By how much the interval misses the claim (0: it does not); rounding of exact equalities is no miss."""
-    slack = 1e-9 * max(abs(e["left"]), abs(e["right"]))
-    if e["kind"] == "equal":
-        return max(abs(e["gap"]) - e["half"] - slack, 0.0)
-    return max((-e["gap"] if e["kind"] == "at_least" else e["gap"]) - e["half"] - slack, 0.0)
-
-
-def _decide(finding: Finding, entries: list[dict], broken: list[dict], proof: list | None) -> None:
-    level = f"level {LEVEL:g} over {len(entries)} geometries"
-    vague = [e for e in entries if e["half"] > PRECISE * e["sd"]]
+def _decide(finding: Finding, entries: list[Estimate], level: float, proof: list[Step] | None) -> None:
+    told = f"level {LEVEL:g} over {len(entries)} mean{'s' * (len(entries) > 1)}"
+    broken = [e for e in entries if e.confirmed]
     failed = [step.name for step in proof or [] if not step.vanishes]
+    bias, scale = visible_bias(entries)
     if broken:
-        e = max(broken, key=lambda e: e["broken"] / (e["half"] + 1e-300))
+        e = max(broken, key=lambda e: e.miss(level) / max(e.error, 1e-300))
         finding.outcome = Outcome.REFUTED
         finding.reason = (
-            f"The mean is {e['left']:.5g} where {e['right']:.5g} is claimed, off by {e['gap']:.3g} +- {e['half']:.2g} "
-            f"({e['choice'] or 'drawn'} geometry, {_sizes(e)}; {e['count']} samples, {level})."
+            f"The mean is {e.left:.5g} where {e.right:.5g} is claimed: off by {e.gap:.3g} with a standard "
+            f"error of {e.error:.2g} ({e}; {e.moments.count} samples, {told}, confirmed on fresh samples)."
         )
+    elif all(e.beyond for e in entries):
+        finding.outcome = Outcome.VACUOUS
+        finding.reason = f"The bound never passed the trivial value on {len(entries)} geometries."
     elif failed:
         finding.outcome = Outcome.INCONCLUSIVE
         finding.reason = (
@@ -181,30 +144,25 @@ def _decide(finding: Finding, entries: list[dict], broken: list[dict], proof: li
     elif proof:
         finding.outcome = Outcome.PROVED
         finding.reason = (
-            f"Proved symbolically ({len(proof)} steps); {finding.instances} samples agree ({level})."
+            f"Proved symbolically ({_steps(len(proof))}); {finding.instances} samples agree ({told})."
         )
-    elif vague:
+    elif bias > PRECISE:
         finding.outcome = Outcome.INCONCLUSIVE
         finding.reason = (
-            f"Too few samples: an interval is wider than {PRECISE:.0%} of the standard deviation."
+            f"{finding.instances} samples agree, but would have shown only a bias above {bias:.0%} of {scale} "
+            f"({told}); a larger profile samples more."
         )
     else:
-        worst = max(entries, key=lambda e: e["half"])
         finding.reason = (
-            f"{finding.instances} samples agree on {len(entries)} geometries; a bias above {worst['half']:.2g} would "
-            f"have been seen anywhere ({level})."
+            f"{finding.instances} samples agree; a bias above {bias:.1%} of {scale} would have been seen on "
+            f"every geometry with {POWER:.0%} power ({told})."
         )
 
 
-def _sizes(e: dict) -> str:
-    return ", ".join(f"{name}={value:.4g}" for name, value in e["numbers"].items())
+def _steps(count: int) -> str:
+    return f"{count} step{'s' * (count > 1)}"
 
 
-def _point(e: dict) -> dict:
-    return {
-        "measured": e["left"],
-        "bound": e["right"],
-        "half_width": e["half"],
-        "geometry": e["choice"],
-        **e["numbers"],
-    }
+def _point(e: Estimate, level: float) -> dict:
+    sides = {"measured": e.left, "bound": e.right, "half_width": e.half_width(level)}
+    return {**sides, "geometry": e.choice, **e.numbers}

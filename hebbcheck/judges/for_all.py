@@ -1,4 +1,4 @@
-"""For all instances: an inequality without constants.  Refuted by one instance; proved by sympy where a proof is given."""
+"""For all instances: an inequality without constants, refuted by one instance, proved by sympy where it has a proof."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ..proofs import Step, check_proof
 from ..settings import Settings
 from ..sweeps import Task
 from ..verdict import Finding, Outcome, Quantifier
+from .breaking import need
 
 QUANTIFIER = Quantifier.FOR_ALL
 
@@ -25,22 +26,25 @@ def judge_by_search(
     """What identities and inequalities have in common: the search decides, a proof makes `held` to `proved`."""
     attacks = list(_attacks(settings, identity, None))
     draws = list(_draws(settings, identity)) if claim.family.name != "instance" else []
-    dropped = {name: list(_attacks(settings, identity, name)) for name in claim.given}
-    tasks = attacks + draws + [task for group in dropped.values() for task in group]
-    results = yield tasks
+    broken = {name: list(_attacks(settings, identity, name)) for name in claim.given}
+    results = yield attacks + draws + [task for group in broken.values() for task in group]
     found = results[: len(attacks) + len(draws)]
     rest = iter(results[len(found) :])
-    needed = {name: any(next(rest)["violations"] for _ in group) for name, group in dropped.items()}
+    needed = {name: _needed([next(rest) for _ in group]) for name, group in broken.items()}
     return _finding(claim, found, needed, check_proof(claim))
 
 
-def _attacks(settings: Settings, identity: bool, dropped: str | None) -> Iterator[Task]:
-    parts = settings.by_profile(1, 4)
-    examples = settings.by_profile(250, 600) // (2 if dropped else 1)
-    for part in range(1 if dropped else parts):
+def _attacks(settings: Settings, identity: bool, broken: str | None) -> Iterator[Task]:
+    for part in range(1 if broken else settings.by_profile(1, 4)):
         yield Task(
             "hebbcheck.judges.attack:measure",
-            {"part": part, "examples": examples, "steps": 200, "dropped": dropped, "identity": identity},
+            {
+                "part": part,
+                "examples": settings.by_profile(120, 600) // (2 if broken else 1),
+                "steps": settings.by_profile(1500, 6000) // (2 if broken else 1),
+                "broken": broken,
+                "identity": identity,
+            },
         )
 
 
@@ -49,7 +53,13 @@ def _draws(settings: Settings, identity: bool) -> Iterator[Task]:
         yield Task("hebbcheck.judges.attack:measure_draws", {"part": part, "draws": 18, "identity": identity})
 
 
-def _finding(claim: Claim, found: list[dict], needed: dict[str, bool], proof: list[Step] | None) -> Finding:
+def _needed(results: list[dict]) -> str | None:
+    return need(any(r["violations"] for r in results), sum(r["tested"] for r in results))
+
+
+def _finding(
+    claim: Claim, found: list[dict], needed: dict[str, str | None], proof: list[Step] | None
+) -> Finding:
     tested = sum(r["tested"] for r in found)
     violations = sum(r["violations"] for r in found)
     ratios = [(r["ratio"], r["tightest"]) for r in found if r["ratio"] is not None]
@@ -63,14 +73,13 @@ def _finding(claim: Claim, found: list[dict], needed: dict[str, bool], proof: li
         violations=violations,
         tightness={"ratio": tightest[0], "instance": tightest[1]},
         assumptions={
-            name: {"share_met": _share(tested, unmet[name]), "needed": _need(needed[name])}
-            for name in claim.given
+            name: {"share_met": _share(tested, unmet[name]), "needed": needed[name]} for name in claim.given
         },
-        points=[point for r in found for point in r["points"]][:80],
+        points=[point for r in found for point in r["points"]][:200],
         proof=[step.as_dict() for step in proof] if proof is not None else None,
     )
     _decide(finding, found, proof, sum(r["beyond_trivial"] for r in found))
-    finding.arithmetic = "exact" if any(r.get("exactly") for r in found) else "float only"
+    finding.arithmetic = "exact" if any(r["exact"] for r in found) else "float only"
     return finding
 
 
@@ -105,10 +114,6 @@ def _decide(finding: Finding, found: list[dict], proof: list[Step] | None, beyon
 
 def _share(tested: int, unmet: int) -> float | None:
     return tested / (tested + unmet) if tested + unmet else None
-
-
-def _need(needed: bool) -> str:
-    return "needed: counterexample" if needed else "no counterexample without it"
 
 
 def _entries(raw: dict[str, Any]) -> int:

@@ -1,311 +1,235 @@
 """With probability at least 1 - delta: failures in independent draws.
 
 Refuted if the Clopper-Pearson lower limit of the failure rate exceeds the allowed probability in some cell, at
-the level divided by the number of cells (Clopper and Pearson, 1934).  Each cell has enough draws that twice the
-allowed rate would have been seen with 95% power; supported only then.  Where an adversary chooses (keys or
-values `anything`), pilot draws pick the cells that come closest to failing, and fresh draws judge them.
+the level divided by the number of cells (`counting`).  Each cell has enough draws that twice the allowed rate
+would have been seen with 95% power; supported only then.  Pilot draws pick the cells (sizes, and what an adversary
+chooses) that come nearest to failing, and fresh draws judge them.  A draw that misses an assumption or has no value
+is no trial: a statement under assumptions on drawn quantities is conditional, and is drawn until enough draws meet
+them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator
-from functools import cache
+from collections.abc import Generator
+from dataclasses import dataclass, field
 
-import numpy as np
-from scipy import stats
-from statsmodels.stats.proportion import proportion_confint
-
-from ..arrays import Streams
 from ..claim import Claim
-from ..errors import HebbcheckError
-from ..evaluation import Value, evaluate
-from ..instance import Raw
 from ..settings import LEVEL, Settings
 from ..sweeps import Task
 from ..verdict import Finding, Outcome, Quantifier
+from .cell_choice import Cell, groups_of_cells, scarce
+from .counting import POWER, draws_needed, limits
+from .draws import MEASURE, PILOT_DRAWS, drawn, nearest, pilot_task
+from .dropped import needed_assumptions
 
 QUANTIFIER = Quantifier.PROBABILITY
-POWER = 0.95
-CHOSEN = (0.01, 0.9)
-"""Cells are chosen where the allowed failure probability lies here."""
 CELLS = 6
-PILOT_DRAWS = 24
 CHUNK = 200
+ROUNDS = 3
+MOST = 8
+"""At most this many times the needed draws, where few of them meet the assumptions."""
+MOST_DRAWS = (8000, 80_000)
+"""And at most so many draws a cell, quick and standard."""
+
+
+@dataclass
+class Tally:
+    """One cell and what its draws said."""
+
+    cell: Cell
+    level: float
+    needed: int
+    results: list[dict] = field(default_factory=list)
+    drawn: int = 0
+
+    def total(self, name: str) -> int:
+        return sum(r[name] for r in self.results)
+
+    @property
+    def trials(self) -> int:
+        return self.total("trials")
+
+    @property
+    def failures(self) -> int:
+        return self.total("failures")
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        return limits(self.failures, self.trials, self.level)
+
+    @property
+    def refuted(self) -> bool:
+        return self.limits[0] > self.cell["allowed"]
+
+    @property
+    def enough(self) -> bool:
+        return self.trials >= self.needed
+
+    @property
+    def excess(self) -> tuple[float, float]:
+        """How far beyond what is allowed: by the lower limit, then by the rate itself."""
+        allowed = self.cell["allowed"]
+        return self.limits[0] - allowed, self.failures / max(self.trials, 1) - allowed
+
+    def tasks(self, share: float, most: int) -> list[Task]:
+        """The draws that are still needed, if this share of them counts."""
+        missing = self.needed - self.trials
+        count = min(math.ceil(missing / max(share, 1 / MOST)) + (share < 1) * 10, most - self.drawn)
+        start, self.drawn = self.drawn, self.drawn + max(count, 0)
+        shared = {**self.cell, "role": "judged", "broken": None}
+        return [
+            Task(MEASURE, {**shared, "first": first, "draws": min(CHUNK, self.drawn - first)})
+            for first in range(start, self.drawn, CHUNK)
+        ]
 
 
 def judge(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict], Finding]:
     """Choose cells, pick the ones nearest to failing by pilot draws, judge those by fresh draws."""
-    cells, least = _cells(claim, settings)
-    if not cells:
-        return _vacuous(claim, least)
-    pilots = yield [Task(MEASURE, {**cell, "draws": PILOT_DRAWS, "part": "pilot"}) for cell in cells]
-    chosen = _nearest(cells, pilots, settings)
-    level = LEVEL / len(chosen)
-    tasks = [task for cell in chosen for task in _tasks(cell, level)]
-    results = yield tasks
-    return _finding(claim, chosen, tasks, results, pilots, level)
-
-
-MEASURE = "hebbcheck.judges.probability:measure"
-
-
-def _tasks(cell: dict, level: float) -> Iterator[Task]:
-    draws = draws_needed(cell["allowed"], level)
-    for part, start in enumerate(range(0, draws, CHUNK)):
-        yield Task(MEASURE, {**cell, "draws": min(CHUNK, draws - start), "part": part})
-
-
-@cache
-def draws_needed(allowed: float, level: float) -> int:
-    """The fewest draws with which twice the allowed rate is refuted with 95% power."""
-    if allowed <= 0:
-        return 1000
-    rate = min(2 * allowed, (1 + allowed) / 2)
-    n = 8
-    while stats.binom.sf(stats.binom.isf(level, n, allowed), n, rate) < POWER:
-        n = math.ceil(n * 1.1)
-    return n
-
-
-def _cells(claim: Claim, settings: Settings) -> tuple[list[dict], float]:
-    """(cells, the smallest allowed failure probability seen): sizes, choice, and what the statement allows there."""
-    rng = Streams("cells", claim.id, settings.seed)("sizes")
-    candidates: list[dict] = []
-    least = 1.0
-    for _ in range(4000):
-        numbers = claim.family.sample_sizes(rng, settings.profile)
-        sizes = claim.family.sizes_at(numbers)
-        try:
-            allowed = claim.allowed_failure(sizes)
-        except ZeroDivisionError:
-            continue
-        if math.isnan(allowed) or allowed < 0:
-            raise HebbcheckError(
-                f"fails_at_most of {claim.id!r} is {allowed} at {numbers}; a probability is needed"
-            )
-        least = min(least, allowed)
-        if not _in_region(claim, sizes) or not _worth(claim, allowed):
-            continue
-        candidates.append({"numbers": numbers, "allowed": allowed})
-    choices = claim.family.choices
-    affordable = sorted(candidates, key=lambda c: _cost(c, len(choices)))
-    kept = [c for c in affordable if _cost(c, len(choices)) < settings.by_profile(1.0, 20.0)] or affordable[
-        :4
+    groups, least = groups_of_cells(claim, settings)
+    if not groups:
+        return _nothing_said(least)
+    cells = [cell for group in groups for cell in group]
+    pilots = yield [pilot_task(cell) for cell in cells]
+    piloted = iter(pilots)
+    chosen = [
+        cell
+        for group in groups
+        for cell in nearest([(cell, next(piloted)) for cell in group], _kept(group, len(groups), settings))
     ]
-    picked = _spread(kept, rng, settings.by_profile(6, 16))
-    return [{**c, "choice": choice} for c in picked for choice in choices][
-        : settings.by_profile(60, 200)
-    ], least
+    shares = {_name(cell): _share(pilot) for cell, pilot in zip(cells, pilots, strict=True)}
+    level = LEVEL / len(chosen)
+    tallies = [Tally(cell, level, draws_needed(cell["allowed"], level)) for cell in chosen]
+    yield from _draw(tallies, shares, settings)
+    needed = yield from needed_assumptions(claim, settings)
+    return _finding(claim, settings, tallies, pilots, needed)
 
 
-def _worth(claim: Claim, allowed: float) -> bool:
-    if callable(claim.fails_at_most):
-        return CHOSEN[0] <= allowed <= CHOSEN[1]
-    return allowed < 1
+def _kept(group: list[Cell], groups: int, settings: Settings) -> int:
+    few = settings.profile == "quick" and scarce(group)
+    return 1 if few else max(1, settings.by_profile(CELLS, 2 * CELLS) // groups)
 
 
-def _in_region(claim: Claim, sizes: object) -> bool:
-    """Assumptions that the sizes alone decide; those on drawn quantities are decided draw by draw."""
-    for test in claim.given.values():
-        try:
-            if not claim.call(test, sizes):
-                return False
-        except HebbcheckError:
-            continue
-        except ZeroDivisionError:
-            return False
-    return True
+def _name(cell: Cell) -> str:
+    return repr((cell["numbers"], cell["choice"]))
 
 
-def _cost(cell: dict, choices: int) -> float:
-    """Seconds that the cell's draws will take, roughly: matrix products and passes over F x F arrays."""
-    numbers = cell["numbers"]
-    F, d, m = (float(numbers.get(name, 1)) for name in ("F", "d", "m"))
-    flops = 2 * F * F * (m + 4 * d) + 4 * F * m * d
-    allowed = float(f"{cell['allowed']:.1e}")
-    draws = draws_needed(allowed, LEVEL / CELLS) + PILOT_DRAWS * choices
-    return draws * (4e-4 + flops / 1.5e10 + 40 * F * F / 1e9)
+def _share(pilot: dict) -> float:
+    return pilot["trials"] / PILOT_DRAWS
 
 
-def _spread(cells: list[dict], rng: np.random.Generator, count: int) -> list[dict]:
-    """Some of the cells: the allowed probabilities spread evenly, sizes at random."""
-    order = sorted(cells, key=lambda c: c["allowed"])
-    groups = np.array_split(np.arange(len(order)), min(count, len(order)))
-    return [order[int(rng.choice(group))] for group in groups if len(group)]
+def _draw(
+    tallies: list[Tally], shares: dict[str, float], settings: Settings
+) -> Generator[list[Task], list[dict], None]:
+    """Draw each cell until it has the trials that it needs, or as many draws as the profile allows."""
+    for _ in range(ROUNDS):
+        asked: list[tuple[Tally, Task]] = []
+        for tally in (t for t in tallies if not t.enough):
+            most = min(MOST * tally.needed, settings.by_profile(*MOST_DRAWS))
+            share = tally.trials / tally.drawn if tally.drawn else shares[_name(tally.cell)]
+            asked += [(tally, task) for task in tally.tasks(share, most)]
+        if not asked:
+            return
+        results = yield [task for _, task in asked]
+        for (tally, _), result in zip(asked, results, strict=True):
+            tally.results.append(result)
 
 
-def _nearest(cells: list[dict], pilots: list[dict], settings: Settings) -> list[dict]:
-    """Of each allowed probability (or third of their range), the cells that came nearest to failing in the pilot."""
-    pairs = [(c, p) for c, p in zip(cells, pilots, strict=True) if p["trials"]] or list(
-        zip(cells, pilots, strict=True)
+def _nothing_said(least: float) -> Finding:
+    if least < 1:
+        return Finding(Outcome.VACUOUS, "No sizes within reach meet the assumptions.")
+    return Finding(
+        Outcome.VACUOUS,
+        "The allowed failure probability is 1 or more at all sizes tried, so the statement says nothing.",
     )
-    pairs.sort(key=_nearness)
-    levels = sorted({c["allowed"] for c, _ in pairs})
-    thirds = [set(part.tolist()) for part in np.array_split(levels, min(3, len(levels)))]
-    kept = settings.by_profile(CELLS // 3, 2 * CELLS // 3)
-    chosen = []
-    for third in thirds:
-        scarce = 1 if max(third) < 0.05 and settings.profile == "quick" else kept
-        chosen += [c for c, _ in pairs if c["allowed"] in third][:scarce]
-    return chosen
-
-
-def _nearness(pair: tuple[dict, dict]) -> tuple[float, float]:
-    cell, pilot = pair
-    rate = pilot["failures"] / max(pilot["trials"], 1)
-    return (-rate / max(cell["allowed"], 1e-3), pilot["ratio"] if pilot["ratio"] is not None else math.inf)
-
-
-def measure(claim: Claim, settings: Settings, params: dict) -> dict:
-    """Failures in independent draws of one cell.  params: numbers, choice, allowed, draws, part."""
-    numbers = params["numbers"]
-    total = {
-        "trials": 0,
-        "failures": 0,
-        "undefined": 0,
-        "unmet": {},
-        "beyond_trivial": 0,
-        "ratio": None,
-        "points": [],
-    }
-    worst: tuple[float, Raw] | None = None
-    for index in range(params["draws"]):
-        streams = Streams("draw", claim.id, settings.seed, numbers, params["choice"], params["part"], index)
-        raw = claim.family.raw(numbers, streams, params["choice"])
-        value = evaluate(claim, claim.family.build(raw, settings.arrays, streams))
-        if not value.admissible:
-            total["undefined"] += not value.defined
-            for name, met in value.met.items():
-                total["unmet"][name] = total["unmet"].get(name, 0) + (not met)
-            continue
-        total["trials"] += 1
-        total["beyond_trivial"] += value.beyond_trivial
-        total["failures"] += fails(value, settings)
-        if worst is None or value.ratio < worst[0]:
-            worst = (value.ratio, raw)
-        if index < 4:
-            total["points"].append(
-                {"measured": value.measured, "bound": value.bound, "draw": index, **numbers}
-            )
-    if worst is not None:
-        total["ratio"] = worst[0]
-        if worst[0] < 0 and worst[1].entries < 40_000:
-            total["worst"] = worst[1].as_json()
-    return total
-
-
-def fails(value: Value, settings: Settings) -> bool:
-    """Whether a draw breaks the relation by more than rounding."""
-    return value.slack < -1e3 * settings.arrays.eps * value.scale
-
-
-def _vacuous(claim: Claim, least: float) -> Finding:
-    reason = (
-        "No sizes within reach meet the assumptions."
-        if least < 1
-        else "The allowed failure probability is 1 or more at all sizes tried, so the statement says nothing."
-    )
-    return Finding(Outcome.VACUOUS, reason)
 
 
 def _finding(
-    claim: Claim, cells: list[dict], tasks: list[Task], results: list[dict], pilots: list[dict], level: float
+    claim: Claim, settings: Settings, tallies: list[Tally], pilots: list[dict], needed: dict[str, str | None]
 ) -> Finding:
-    rows = []
-    for cell in cells:
-        mine = [r for t, r in zip(tasks, results, strict=True) if _same_cell(t.params, cell)]
-        rows.append(_row(cell, mine, level))
+    results = [result for tally in tallies for result in tally.results]
+    worst = max(tallies, key=lambda tally: tally.excess)
+    low, high = worst.limits
     finding = Finding(
         Outcome.SUPPORTED,
         "",
-        instances=sum(row["trials"] for row in rows),
+        instances=sum(tally.trials for tally in tallies),
         undefined=sum(r["undefined"] for r in results),
-        violations=sum(row["failures"] for row in rows),
+        violations=sum(tally.failures for tally in tallies),
+        failures={
+            "failures": worst.failures,
+            "trials": worst.trials,
+            "low": low,
+            "high": high,
+            "allowed": worst.cell["allowed"],
+            "cell": said(worst.cell),
+        },
+        points=[point for r in results for point in r["points"]][:200],
+        tightness=_tightness(tallies),
     )
-    ratios = [(r["ratio"], t.params) for t, r in zip(tasks, results, strict=True) if r["ratio"] is not None]
-    if ratios:
-        ratio, params = min(ratios, key=lambda pair: pair[0])
-        finding.tightness = {"ratio": ratio, "instance": _said(params)}
-    everything = results + pilots
     for name in claim.given:
-        unmet = sum(r["unmet"].get(name, 0) for r in everything)
-        met = sum(r["trials"] for r in everything)
-        finding.assumptions[name] = {
-            "share_met": met / (met + unmet) if met + unmet else None,
-            "needed": None,
-        }
-    finding.points = [point for r in results for point in r["points"]][:200]
-    finding.failures = _worst_row(rows)
-    _decide(finding, rows, results, level)
+        unmet = sum(r["unmet"].get(name, 0) for r in results + pilots)
+        met = sum(r["trials"] for r in results + pilots)
+        share = met / (met + unmet) if met + unmet else None
+        finding.assumptions[name] = {"share_met": share, "needed": needed[name]}
+    _decide(finding, tallies, worst)
+    if finding.outcome == Outcome.REFUTED:
+        finding.counterexamples = _failing_draws(claim, settings, tallies)
     return finding
 
 
-def _same_cell(params: dict, cell: dict) -> bool:
-    return params["numbers"] == cell["numbers"] and params["choice"] == cell["choice"]
+def _tightness(tallies: list[Tally]) -> dict:
+    ratios = [(r["ratio"], said(t.cell)) for t in tallies for r in t.results if r["ratio"] is not None]
+    ratio, instance = min(ratios, key=lambda pair: pair[0], default=(None, None))
+    return {"ratio": ratio, "instance": instance}
 
 
-def _row(cell: dict, results: list[dict], level: float) -> dict:
-    trials = sum(r["trials"] for r in results)
-    failures = sum(r["failures"] for r in results)
-    low, high = proportion_confint(failures, trials, 2 * level, method="beta") if trials else (0.0, 1.0)
-    beyond = sum(r["beyond_trivial"] for r in results)
-    enough = trials >= draws_needed(cell["allowed"], level)
-    return {
-        **cell,
-        "trials": trials,
-        "failures": failures,
-        "low": low,
-        "high": high,
-        "beyond": beyond,
-        "enough": enough,
-    }
+def _failing_draws(claim: Claim, settings: Settings, tallies: list[Tally]) -> dict[str, dict]:
+    """Of the cells that refute: a failing draw of the smallest sizes, and the one that fails by most."""
+    failing = [
+        (r["ratio"], drawn(claim, settings, tally.cell | {"role": "judged"}, r["worst"])[0])
+        for tally in tallies
+        if tally.refuted
+        for r in tally.results
+        if r["worst"] is not None
+    ]
+    smallest = min(failing, key=lambda pair: pair[1].entries)[1]
+    return {"smallest": smallest.as_json(), "worst": min(failing, key=lambda pair: pair[0])[1].as_json()}
 
 
-def _worst_row(rows: list[dict]) -> dict:
-    row = max(
-        rows, key=lambda r: (r["low"] - r["allowed"], r["failures"] / max(r["trials"], 1) - r["allowed"])
-    )
-    return {name: row[name] for name in ("failures", "trials", "low", "high", "allowed")} | {
-        "cell": _said(row)
-    }
-
-
-def _decide(finding: Finding, rows: list[dict], results: list[dict], level: float) -> None:
-    worst = finding.failures
-    rate = f"{worst['failures']} of {worst['trials']} draws failed where {worst['allowed']:.3g} is allowed"
-    if any(row["low"] > row["allowed"] for row in rows):
+def _decide(finding: Finding, tallies: list[Tally], worst: Tally) -> None:
+    allowed = worst.cell["allowed"]
+    rate = f"{worst.failures} of {worst.trials} draws failed where a rate of {allowed:.3g} is allowed"
+    level = f"level {LEVEL:g} over {_cells(len(tallies))}"
+    if worst.refuted:
         finding.outcome = Outcome.REFUTED
-        finding.reason = (
-            f"{rate} ({worst['cell']}): the rate is above {worst['low']:.3g} at level {level:.2g}."
-        )
-        broken = [r for r in results if "worst" in r]
-        if broken:
-            finding.counterexamples = {
-                "smallest": min(broken, key=_entries)["worst"],
-                "worst": min(broken, key=lambda r: r["ratio"])["worst"],
-            }
+        finding.reason = f"{rate} ({said(worst.cell)}): the rate exceeds {worst.limits[0]:.3g} at {level}."
     elif finding.instances == 0:
-        finding.outcome, finding.reason = Outcome.VACUOUS, "No draw met the assumptions."
-    elif all(row["beyond"] == row["trials"] for row in rows):
+        finding.outcome = Outcome.VACUOUS
+        finding.reason = f"No draw met the assumptions ({finding.undefined} were undefined)."
+    elif all(tally.total("beyond_trivial") == tally.trials for tally in tallies):
         finding.outcome = Outcome.VACUOUS
         finding.reason = f"The bound never passed the trivial value in {finding.instances} draws."
-    elif not all(row["enough"] for row in rows):
+    elif not all(tally.enough for tally in tallies):
         finding.outcome = Outcome.INCONCLUSIVE
+        short = min(tallies, key=lambda tally: tally.trials / tally.needed)
         finding.reason = (
-            f"Too few draws met the assumptions to see twice the allowed rate ({rate}); try a larger profile."
+            f"Only {short.trials} of {short.drawn} draws count at {said(short.cell)}, and {short.needed} are needed to "
+            f"see twice the allowed rate of {short.cell['allowed']:.3g}; try a larger profile."
         )
     else:
+        seen = "a failure rate of 0.3%" if allowed == 0 else "twice the allowed rate"
         finding.reason = (
-            f"At most {rate} in any of {len(rows)} cells; twice the allowed rate would have been seen with "
-            f"{POWER:.0%} power (level {LEVEL:g})."
+            f"In none of {_cells(len(tallies))} did significantly more draws fail than allowed: at worst {rate} "
+            f"({said(worst.cell)}); {seen} would have been seen with {POWER:.0%} power at level {LEVEL:g}."
         )
 
 
-def _entries(result: dict) -> int:
-    return sum(len(array["data"]) for array in result["worst"]["arrays"].values())
+def _cells(count: int) -> str:
+    return f"{count} cell{'s' * (count > 1)}"
 
 
-def _said(cell: dict) -> str:
+def said(cell: Cell) -> str:
+    """A cell in words: its sizes, and what an adversary chose."""
     sizes = ", ".join(f"{name}={value:.4g}" for name, value in cell["numbers"].items())
     return f"{sizes}, {cell['choice']}" if cell["choice"] else sizes

@@ -1,0 +1,129 @@
+"""Which cells a statement in probability is judged on: sizes spread over the region, for each failure probability.
+
+Cells are chosen from the sizes alone, before anything is drawn.  The allowed probabilities are put in a few
+groups (each value of delta, or thirds of their range), and in each group sizes are chosen far apart from each
+other among those that the profile's time affords.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Streams
+from ..claim import Claim
+from ..drawn import Sizes
+from ..errors import HebbcheckError
+from ..settings import Settings
+
+CANDIDATES = 1000
+CHOSEN = (0.01, 0.9)
+"""Allowed failure probabilities that are judged: below, draws see nothing, above, there is nothing to see."""
+GROUPS = 4
+"""Up to so many different allowed probabilities are groups of their own."""
+SIZES = 8
+"""How many sizes the groups share where nothing is chosen by an adversary."""
+PILOTS = (64, 200)
+"""The most cells that pilot draws are made in, quick and standard."""
+SCARCE = 0.05
+"""Below this allowed probability a cell takes so many draws that quick judges one."""
+
+Cell = dict[str, Any]
+"""{"numbers": sizes, "choice": an adversary's, "allowed": failure probability}."""
+
+
+def groups_of_cells(claim: Claim, settings: Settings) -> tuple[list[list[Cell]], float]:
+    """(groups of cells, the smallest failure probability that the statement allows anywhere)."""
+    rng = Streams("cells", claim.id, settings.seed)("sizes")
+    sampled = (claim.family.sample_sizes(rng, settings.profile) for _ in range(CANDIDATES))
+    candidates, least = allowed_cells(claim, sampled)
+    groups = _grouped(candidates)
+    choices = claim.family.choices
+    count = max(2, SIZES // max(len(groups), 1)) if len(choices) == 1 else 2
+    sizes = [_apart(_affordable(group, settings), rng, count) for group in groups]
+    share = max(1, math.ceil(len(choices) * sum(map(len, sizes)) / settings.by_profile(*PILOTS)))
+    turn = itertools.count()
+    return [
+        [{**cell, "choice": c} for cell in group for c in choices[next(turn) % share :: share]]
+        for group in sizes
+    ], least
+
+
+def allowed_cells(claim: Claim, numbers: Iterable[dict[str, float]]) -> tuple[list[Cell], float]:
+    """Those of the sizes at which the claim's assumptions may hold and it allows less than certain failure."""
+    cells: list[Cell] = []
+    least = math.inf
+    for sizes in numbers:
+        view = claim.family.sizes_at(sizes)
+        try:
+            allowed = claim.allowed_failure(view)
+        except ZeroDivisionError:
+            continue
+        if math.isnan(allowed) or allowed < 0:
+            raise HebbcheckError(
+                f"fails_at_most of {claim.id!r} is {allowed} at {sizes}; a probability is needed; try min(1, ...)"
+            )
+        least = min(least, allowed)
+        if allowed < 1 and in_region(claim, view):
+            cells.append({"numbers": sizes, "allowed": allowed})
+    judged = [cell for cell in cells if CHOSEN[0] <= cell["allowed"] <= CHOSEN[1]]
+    return judged if judged and callable(claim.fails_at_most) else cells, least
+
+
+def in_region(claim: Claim, sizes: Sizes) -> bool:
+    """Whether the assumptions that the sizes alone decide are met; those on drawn quantities are decided later."""
+    for test in claim.given.values():
+        try:
+            if not claim.call(test, sizes):
+                return False
+        except HebbcheckError:
+            continue
+        except ZeroDivisionError:
+            return False
+    return True
+
+
+def seconds_a_draw(numbers: dict[str, float]) -> float:
+    """Roughly: the fixed cost of a draw, normal numbers, passes over F x F arrays, and matrix products."""
+    F, d, m = (float(numbers.get(name, 1)) for name in ("F", "d", "m"))
+    products = 2 * F * F * (m + 4 * d) + 4 * F * m * d
+    return 7e-4 + 1e-8 * 2 * d * (F + m) + 2.5e-7 * F * F + products / 1.5e10
+
+
+def _affordable(group: list[Cell], settings: Settings) -> list[Cell]:
+    """The cells whose draws the profile's time allows (about 50 for one allowed failure), else the cheapest four."""
+    limit = settings.by_profile(1.5, 20.0)
+    if scarce(group):
+        limit *= 2
+    cost = {id(cell): 50 / max(cell["allowed"], 0.05 / 3) * seconds_a_draw(cell["numbers"]) for cell in group}
+    ordered = sorted(group, key=lambda cell: cost[id(cell)])
+    return [cell for cell in ordered if cost[id(cell)] <= limit] or ordered[:4]
+
+
+def scarce(group: list[Cell]) -> bool:
+    """Whether failures are allowed so seldom that a cell takes very many draws."""
+    return min(cell["allowed"] for cell in group) < SCARCE
+
+
+def _grouped(cells: list[Cell]) -> list[list[Cell]]:
+    """Cells of equal allowed probability, or thirds of them; the smallest probabilities first."""
+    values = sorted({cell["allowed"] for cell in cells})
+    parts = values if len(values) <= GROUPS else np.array_split(values, 3)
+    groups = [
+        [cell for cell in cells if cell["allowed"] in set(np.atleast_1d(part).tolist())] for part in parts
+    ]
+    return [group for group in groups if group]
+
+
+def _apart(cells: list[Cell], rng: np.random.Generator, count: int) -> list[Cell]:
+    """Cells far apart in log size: the first at random, each next one farthest from those chosen (Gonzalez, 1985)."""
+    places = np.array([[math.log(max(abs(v), 1e-9)) for v in cell["numbers"].values()] for cell in cells])
+    chosen = [int(rng.integers(len(cells)))]
+    while len(chosen) < min(count, len(cells)):
+        distances = np.min([np.sum((places - places[c]) ** 2, axis=1) for c in chosen], axis=0)
+        chosen.append(int(np.argmax(distances)))
+    return [cells[c] for c in chosen]

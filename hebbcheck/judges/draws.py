@@ -1,0 +1,89 @@
+"""Draws of one cell: how many fail, how near they come to it."""
+
+from __future__ import annotations
+
+import math
+
+from ..arrays import NUMPY
+from ..claim import Claim
+from ..evaluation import Value, evaluate
+from ..inputs import Raw
+from ..settings import Settings
+from ..sweeps import Task
+from .adversary import streams_of
+from .breaking import breaking
+from .cell_choice import Cell
+
+MEASURE = "hebbcheck.judges.draws:measure"
+PILOT_DRAWS = 12
+POINTS = 32
+"""So many draws of each judged cell are kept for the report."""
+ROUNDING = 1e3
+"""A failure is a relation that is broken by more than this many units of rounding of its sides."""
+
+
+def pilot_task(cell: Cell, broken: str | None = None) -> Task:
+    """A few draws of a cell, to see how near it comes to failing."""
+    return Task(MEASURE, {**cell, "role": "pilot", "first": 0, "draws": PILOT_DRAWS, "broken": broken})
+
+
+def nearest(pairs: list[tuple[Cell, dict]], count: int) -> list[Cell]:
+    """The cells whose pilot draws failed most often, then those that came nearest to it."""
+
+    def nearness(pair: tuple[Cell, dict]) -> tuple[float, float]:
+        pilot = pair[1]
+        return -pilot["failures"] / max(pilot["trials"], 1), math.inf if pilot["ratio"] is None else pilot[
+            "ratio"
+        ]
+
+    met = [pair for pair in pairs if pair[1]["trials"]] or pairs
+    return [cell for cell, _ in sorted(met, key=nearness)[:count]]
+
+
+def measure(claim: Claim, settings: Settings, params: dict) -> dict:
+    """Failures in independent draws of one cell.
+
+    params: numbers, choice, allowed, role ("pilot", "judged"), first (index of the first draw), draws, broken (an
+    assumption that the draws must break, or None).
+    """
+    judged, numbers = breaking(claim, params["broken"]), params["numbers"]
+    total: dict = {name: 0 for name in ("trials", "failures", "undefined", "beyond_trivial")}
+    total |= {"unmet": {}, "ratio": None, "worst": None, "points": []}
+    for index in range(params["first"], params["first"] + params["draws"]):
+        raw, value = drawn(judged, settings, params, index)
+        if not value.admissible:
+            total["undefined"] += not value.defined
+            for name, met in value.met.items():
+                total["unmet"][name] = total["unmet"].get(name, 0) + (not met)
+            continue
+        failed = fails(judged, raw, value, settings)
+        total["trials"] += 1
+        total["failures"] += failed
+        total["beyond_trivial"] += value.beyond_trivial
+        if total["ratio"] is None or value.ratio < total["ratio"]:
+            total["ratio"] = value.ratio
+            total["worst"] = index if failed else total["worst"]
+        if params["role"] == "judged" and index < POINTS:
+            total["points"].append(
+                {"measured": value.measured, "bound": value.bound, "draw": index, **numbers}
+            )
+    return total
+
+
+def drawn(claim: Claim, settings: Settings, params: dict, index: int) -> tuple[Raw, Value]:
+    """One draw of a cell, and the claim's value on it."""
+    numbers, choice = params["numbers"], params["choice"]
+    streams = streams_of(claim, settings, (numbers, choice), params["role"], index)
+    raw = claim.family.raw(numbers, streams, choice)
+    return raw, evaluate(claim, claim.family.build(raw, settings.arrays, streams))
+
+
+def fails(claim: Claim, raw: Raw, value: Value, settings: Settings) -> bool:
+    """Whether a draw breaks the relation by more than rounding; what float32 says is recomputed in float64."""
+    arrays = settings.arrays
+    if value.slack >= -ROUNDING * arrays.eps * value.scale:
+        return False
+    if arrays.dtype == "float64":
+        return True
+    again = evaluate(claim, claim.family.build(raw, NUMPY))
+    return again.admissible and again.slack < -ROUNDING * NUMPY.eps * again.scale

@@ -1,0 +1,129 @@
+"""Samples of a statement in expectation on one geometry: what adversaries choose stays, all else is drawn again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Streams
+from ..claim import Claim, Mean, Relation
+from ..errors import HebbcheckError
+from ..settings import Settings
+from .adversary import DrawStreams
+from .breaking import breaking
+from .moments import Moments
+
+MOST_CALLS = 3000
+"""Calls of the claim's function for one cell; a statement is cheap to judge if each draws thousands of samples."""
+EMPTY_CALLS = 30
+"""A geometry on which so many calls in a row miss the assumptions is given up."""
+
+
+def measure(claim: Claim, settings: Settings, params: dict) -> dict:
+    """Moments of measured - bound on one geometry.
+
+    params: choice, repeat (of the geometry), samples, role (a name for fresh streams), broken (an assumption or None).
+    """
+    judged = breaking(claim, params["broken"])
+    geometry = Streams("expectation", claim.id, settings.seed, params["choice"], params["repeat"])
+    numbers = claim.family.sample_sizes(geometry("sizes"), settings.profile)
+    pools: list[Pool] = []
+    told = {"numbers": numbers, "choice": params["choice"], "undefined": 0, "unmet": []}
+    for call in range(MOST_CALLS):
+        if (pools and pools[0].count >= params["samples"]) or (not pools and call >= EMPTY_CALLS):
+            break
+        streams = DrawStreams(geometry, claim.family.chosen, params["role"], call)
+        raw = claim.family.raw(numbers, streams, params["choice"])
+        instance = claim.family.build(raw, settings.arrays, streams)
+        try:
+            unmet = [name for name, met in judged.holds_given(instance).items() if not met]
+            relations = [] if unmet else judged.relations(instance)
+        except ZeroDivisionError:
+            told["undefined"] += 1
+            continue
+        told["unmet"] = unmet
+        _check(claim, relations)
+        pools = pools or [Pool(r.kind) for r in relations]
+        for pool, relation in zip(pools, relations, strict=bool(relations)):
+            pool.add(relation)
+    entries = [entry for index, pool in enumerate(pools) for entry in pool.entries(index)]
+    return {**told, "entries": entries}
+
+
+def _check(claim: Claim, relations: list[Relation]) -> None:
+    if any(not r.in_expectation or r.kind == "scales_as" for r in relations):
+        raise HebbcheckError(
+            f"claim {claim.id!r} mixes hc.mean with another kind of statement; at_least, at_most or equal of means "
+            "is needed; make two claims of it"
+        )
+
+
+class Pool:
+    """One relation's samples over all calls: moments of the difference, and the means of both sides."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.moments: Moments | None = None
+        self.sides: Any = (0.0, 0.0)
+        self.beyond = True
+
+    @property
+    def count(self) -> int:
+        return self.moments.count if self.moments else 0
+
+    def add(self, relation: Relation) -> None:
+        left, right = _samples(relation.measured), _samples(relation.bound)
+        try:
+            difference = left - right
+        except ValueError:
+            raise HebbcheckError(
+                f"the sides of a relation in expectation have shapes {left.shape} and {right.shape} (samples first); "
+                "they must match; try the same number of samples on both sides"
+            ) from None
+        if not np.all(np.isfinite(difference)):
+            raise HebbcheckError(
+                "a sample is NaN or infinite; an expectation needs finite samples; check the formula"
+            )
+        new = Moments.of(difference)
+        share = new.count / (self.count + new.count)
+        self.sides = tuple(
+            side + (block.mean(axis=0) - side) * share
+            for side, block in zip(self.sides, (left, right), strict=True)
+        )
+        self.beyond = self.beyond and _says_nothing(relation, self.sides[1])
+        self.moments = self.moments.merged(new) if self.moments else new
+
+    def entries(self, relation: int) -> list[dict]:
+        """Each entry of the relation (one for a number) as JSON."""
+        m = self.moments
+        assert m is not None
+        columns = np.broadcast_arrays(m.mean, m.squares, m.cubes, *self.sides)
+        names = ("gap", "squares", "cubes", "left", "right")
+        shared = {"relation": relation, "kind": self.kind, "count": m.count, "beyond": bool(self.beyond)}
+        return [
+            shared | {name: float(v) for name, v in zip(names, values, strict=True)}
+            for values in zip(*(column.ravel() for column in columns), strict=True)
+        ]
+
+
+def _says_nothing(relation: Relation, bound: Any) -> bool:
+    if relation.trivial is None:
+        return False
+    return bool(
+        np.all(bound >= relation.trivial if relation.kind == "at_most" else bound <= relation.trivial)
+    )
+
+
+def _samples(side: Any) -> np.ndarray:
+    """Samples along the first axis; a number (or an array of numbers) is one sample of itself."""
+    if isinstance(side, Mean):
+        array = np.asarray(_host(side.samples), dtype=float)
+        if array.ndim == 0 or len(array) < 2:
+            raise HebbcheckError("hc.mean needs an array of at least two samples along its first axis")
+        return array
+    return np.asarray(_host(side), dtype=float)[None]
+
+
+def _host(value: Any) -> Any:
+    return value.detach().cpu().numpy() if hasattr(value, "detach") else np.asarray(value)
