@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
-from hypothesis import strategies as st
 
 from hebbcheck import geometry as geo
 from hebbcheck.arrays import Streams
@@ -62,10 +61,12 @@ def collect(strategy, examples, look):
 
 
 def test_each_kind_of_vectors_occurs_in_a_search():
-    sets = st.integers(1, 8).flatmap(
-        lambda count: st.integers(1, 5).flatmap(lambda d: hard.vectors(count, d))
-    )
-    assert collect(sets, 400, kinds) == set(kinds(np.eye(2)))
+    def look(raw):
+        of_keys, of_values = kinds(raw.arrays["keys"]), kinds(raw.arrays["values"])
+        return {kind: present or of_values[kind] for kind, present in of_keys.items()}
+
+    family = geo.facts(keys=geo.anything, values=geo.anything)
+    assert collect(family.strategy(), 400, look) == set(kinds(np.eye(2)))
 
 
 def test_facts_of_every_small_size_occur():

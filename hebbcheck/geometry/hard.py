@@ -150,23 +150,23 @@ def _edit(rows: np.ndarray, edit: str, i: int, j: int) -> np.ndarray:
 
 
 def _grid(data: bytes, count: int, d: int) -> np.ndarray:
-    """Entries on a grid of sixteenths: bytes shrink towards zero, and so do the entries."""
+    """Entries on a grid of sixteenths: bytes shrink towards zero, and so do the rows towards basis vectors in turn."""
     entries = np.frombuffer(data, dtype=np.uint8).astype(np.int64)
     signed = np.where(entries % 2 == 0, entries // 2, -(entries // 2) - 1)
-    return signed.reshape(count, d) / 16.0
+    return np.eye(d)[np.arange(count) % d] + signed.reshape(count, d) / 16.0
 
 
 @st.composite
 def vectors(draw: st.DrawFn, count: int, d: int) -> np.ndarray:
     """A small adversarial set of vectors (count x d): a grid, a hard case, or either with up to three edits."""
     size, names = count * d, list(CATALOGUE)
-    on_grid = size <= GRID_ENTRIES and draw(st.booleans())
+    on_grid = size <= GRID_ENTRIES and draw(st.integers(0, 2)) == 0
     if on_grid:
         rows = _grid(draw(st.binary(min_size=size, max_size=size)), count, d)
     else:
         chosen = draw(st.integers(0, len(names) * 2**16 - 1))
         rows = CATALOGUE[names[chosen % len(names)]](np.random.default_rng(chosen // len(names)), count, d)
-    edits = draw(st.binary(max_size=9))
+    edits = draw(st.one_of(st.just(b""), st.binary(min_size=3, max_size=9)))
     for edit, i, j in zip(edits[::3], edits[1::3], edits[2::3], strict=False):
         rows = _edit(rows, EDITS[edit % len(EDITS)], i, j)
     return rows
