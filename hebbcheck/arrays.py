@@ -110,10 +110,6 @@ class Backend:
             return xp.asarray(host, dtype=dtype)
         return xp.asarray(host, dtype=dtype, device=self._device)
 
-    def device_of(self, array: Any) -> Any:
-        """The device that the array lies on, for creating others beside it."""
-        return array_api_compat.device(array)
-
     def to_numpy(self, array: Any) -> np.ndarray:
         """The array on the host."""
         if self.name == "torch":

@@ -147,7 +147,12 @@ def _forget_namesakes(folder: Path) -> None:
     """Modules of other users' folders that are called like files of this one must not stand in for these."""
     for file in folder.glob("*.py"):
         other = getattr(sys.modules.get(file.stem), "__file__", None)
-        if other and Path(other).parent != folder and Path(other).parent in _folders:
+        if (
+            file.stem != "conftest"
+            and other
+            and Path(other).parent != folder
+            and Path(other).parent in _folders
+        ):
             del sys.modules[file.stem]
 
 

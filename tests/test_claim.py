@@ -73,7 +73,7 @@ def test_the_quantifier_is_probed_where_the_assumptions_hold():
 
     made = declare(only_with_positive_margin, given={"stored": lambda x: x.gamma_min > 0})
     assert made.quantifier is Quantifier.IDENTITY
-    with pytest.raises(ZeroDivisionError):  # where no instance meets them, it is tried on all, and says why it failed
+    with pytest.raises(ZeroDivisionError):  # where none meets them, the function is tried on all
         _ = declare(lambda x: hc.at_least(1 / 0, 1), given={"never": lambda x: False}).quantifier
     with pytest.raises(HebbcheckError, match="divides by zero"):
         _ = declare(lambda x: hc.at_least(1 / 0, 1)).quantifier

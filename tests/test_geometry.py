@@ -457,7 +457,10 @@ def test_a_family_of_ones_own():
     [
         (None, "NoneType"),
         ([1, 2], "list"),
-        ({1: 2}, "dict"),
+        ({1: 2}, "the names 1"),
+        ({"_x": 2}, "the names '_x'"),
+        ({"raw": 2, "x": 1}, "the names 'raw', 'x'"),
+        ({"two words": 2}, "two words"),
         ({"x": "text"}, "attribute x is a str"),
         ({"x": 1j}, "attribute x is a complex"),
         ({"x": [[1], [1, 2]]}, "attribute x is a list"),
@@ -472,6 +475,10 @@ def test_families_that_return_no_attributes(result, said):
 def test_a_family_needs_a_function():
     with pytest.raises(HebbcheckError, match="draws nothing"):
         geo.family({"x": 1})
+    with pytest.raises(HebbcheckError, match=r"cannot be called with a generator and F, k \(missing.*'d'\)"):
+        geo.family(lambda rng, F, k, d: {}, F=3, k=2)
+    with pytest.raises(HebbcheckError, match=r"and F \(got an unexpected keyword argument 'F'\)"):
+        geo.family(lambda rng: {}, F=3)
 
 
 def test_an_instance_from_arrays():

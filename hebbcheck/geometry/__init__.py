@@ -1,7 +1,7 @@
 """Families of instances: samplers and Hypothesis strategies from one declaration."""
 
 from .capacities import capacity
-from .custom import family, instance
+from .custom import family
 from .facts import facts
 from .figures import figure
 from .files import file
@@ -9,6 +9,7 @@ from .kernels import kernels, preconditioned
 from .mlps import mlps
 from .pairs import vectors
 from .shapes import anything, clustered, gaussian, low_rank, sphere, spiked, tied, tight_frame
+from .single import instance
 
 __all__ = [
     "anything",

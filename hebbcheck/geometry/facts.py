@@ -95,8 +95,10 @@ class Facts(Family):
 
     @property
     def chosen(self) -> tuple[str, ...]:
-        sides = [role for role in ("keys", "values") if getattr(self, role) is anything]
-        return (*sides, "Phi") if "keys" in sides else tuple(sides)
+        """Keys with a given kernel, values with their map: for values of any order a map chooses nothing more."""
+        keys = ("keys", "Phi") if self.keys is anything else ()
+        values = ("values", "mapping", "count") if self.values is anything else ()
+        return (*keys, *values)
 
     # -- draws ----------------------------------------------------------------------------------------------------
     def raw(
