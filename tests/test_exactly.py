@@ -312,6 +312,11 @@ def test_operator_norms_are_enclosed():
         assert ball.lower() <= norm * (1 + 1e-15) and norm * (1 - 1e-15) <= ball.upper()
         assert ball.upper() - ball.lower() < 1e-12 * norm
         assert wider.lower() < norm - 1e-7 and norm + 1e-7 < wider.upper()
+    with precision(128):
+        near_identity = [[Ball.between(v - 1e-3, v + 1e-3) for v in row] for row in np.eye(2)]
+        assert (
+            operator_norm(np.array(near_identity, dtype=object)).upper() >= 1.002
+        )  # that of 1.001 + 0.001 J
     known = rational.from_array(np.array([[0.0, 2.0], [2.0, 0.0]]))
     with precision(128):
         assert operator_norm(known).lower() <= 2 <= operator_norm(known).upper()

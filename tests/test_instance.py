@@ -335,7 +335,8 @@ def test_all_backends_give_the_same(backend, memory):
     family = geo.facts(memory=memory, noise=0.25, mapping="any")
     raw = family.raw(NUMBERS, Streams("backends"))
     here, there = family.build(raw), family.build(raw, Backend(backend))
-    for name in (*TABLE, "stores_all"):
+    few = ("keys", "K", "B", "Phi", "margins_noisy", "stores_all", "L_K", "L")
+    for name in few if backend == "jax" else (*TABLE, "stores_all"):  # jax compiles each operation
         if memory == "quadratic" and name in ("A", "G", "B", "Phi"):
             continue
         value = getattr(there, name)
