@@ -29,6 +29,7 @@ class Value:
     """A claim on one instance, in floating point.
 
     `slack`: the smallest over the relations (negative: broken); `scale`: the size of its sides; `ratio`: slack / scale.
+    `beyond_trivial`: whether every relation's bound is beyond what is trivially so.
     `defined`: no side was NaN and nothing divided by zero.  `met`: {assumption: bool}.
     """
 
@@ -65,7 +66,8 @@ def _evaluate(claim: Claim, instance: Any, constants: dict[str, float]) -> Value
     except (ZeroDivisionError, OverflowError):
         return Value(False, {})
     values = [Value(not math.isnan(s[0]), met, *s) for s in sides]
-    return min(values, key=lambda v: (v.defined, v.ratio))
+    worst = min(values, key=lambda v: (v.defined, v.ratio))
+    return replace(worst, beyond_trivial=all(v.beyond_trivial for v in values))
 
 
 def _sides(claim: Claim, relation: Relation) -> tuple[float, float, float, float, bool]:

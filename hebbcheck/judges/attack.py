@@ -134,7 +134,7 @@ def _report(search: Search, smallest: Raw | None) -> dict:
         "unmet": search.unmet,
         "beyond_trivial": search.beyond_trivial,
         "violations": search.violations,
-        "exact": raw is not None and search.decidable(smallest or raw),
+        "exact": search.exactly_on(smallest or raw),
         "ratio": ratio,
         "tightest": raw.describe() if raw is not None else None,
         "smallest": smallest.as_json() if smallest is not None else None,

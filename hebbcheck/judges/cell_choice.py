@@ -96,7 +96,7 @@ def seconds_a_draw(numbers: dict[str, float]) -> float:
 
 def _affordable(group: list[Cell], settings: Settings) -> list[Cell]:
     """The cells whose draws the profile's time allows (about 50 for one allowed failure), else the cheapest four."""
-    limit = settings.by_profile(1.5, 20.0)
+    limit = settings.by_profile(1.0, 20.0)
     if scarce(group):
         limit *= 2
     cost = {id(cell): 50 / max(cell["allowed"], 0.05 / 3) * seconds_a_draw(cell["numbers"]) for cell in group}

@@ -98,8 +98,10 @@ class Search:
         others = sorted(self.nearest.values(), key=lambda near: near[0])
         return [(0.0, raw) for raw in self.equal] + others
 
-    def decidable(self, raw: Raw) -> bool:
-        """Whether the claim can be decided in ball arithmetic, tried on an instance."""
+    def exactly_on(self, raw: Raw | None) -> bool:
+        """Whether the claim is decided in ball arithmetic on an instance (None: whether it was on any)."""
+        if raw is None:
+            return self.exact > 0
         if raw.entries > EXACT_ENTRIES:
             return False
         return decide(self.claim, raw) is not Decision.FLOAT_ONLY

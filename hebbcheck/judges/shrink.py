@@ -15,6 +15,8 @@ from ..geometry.shapes import unit_rows
 from ..inputs import Raw
 
 TRIES = 400
+SMALL = 100
+"""Arrays with more entries are rounded as a whole only."""
 GRIDS = (1.0, 2.0, 4.0, 10.0, 100.0)
 """Entries are rounded to multiples of 1/grid, coarse ones first."""
 
@@ -63,11 +65,10 @@ def _fewer(raw: Raw, family: Family, size: str, attempt: _Tries) -> Raw:
 
 def _simpler(raw: Raw, name: str, attempt: _Tries) -> Raw:
     """Round the whole array, then each row and each entry, as coarsely as possible."""
-    shape = raw.arrays[name].shape
-    rows = [(i,) for i in range(shape[0])]
-    entries = list(np.ndindex(*shape)) if raw.arrays[name].ndim > 1 else []
-    for where in [(), *rows, *entries]:
+    for where in _places(raw.arrays[name]):
         for array in _rounded(raw.arrays[name], where):
+            if attempt.left <= 0:
+                return raw
             made = unit_rows(array) if name in raw.unit else array
             if _complexity(made) < _complexity(raw.arrays[name]):
                 candidate = raw.with_array(name, made)
@@ -75,6 +76,13 @@ def _simpler(raw: Raw, name: str, attempt: _Tries) -> Raw:
                     raw = candidate
                     break
     return raw
+
+
+def _places(array: np.ndarray) -> list[tuple[int, ...]]:
+    """The whole array, and where it is small its rows and entries."""
+    if array.size > SMALL:
+        return [()]
+    return [(), *((i,) for i in range(len(array))), *(np.ndindex(*array.shape) if array.ndim > 1 else ())]
 
 
 def _rounded(array: np.ndarray, where: tuple[int, ...]) -> Iterator[np.ndarray]:
@@ -88,4 +96,5 @@ def _rounded(array: np.ndarray, where: tuple[int, ...]) -> Iterator[np.ndarray]:
 def _complexity(array: np.ndarray) -> tuple[int, int, int]:
     """(entries that are not 0, different magnitudes, digits): what a reader has to take in."""
     magnitudes = np.unique(np.abs(array))
-    return int(np.count_nonzero(array)), len(magnitudes), sum(len(repr(float(v))) for v in magnitudes)
+    digits = sum(len(f"{float(v):.17g}") for v in magnitudes)
+    return int(np.count_nonzero(array)), len(magnitudes), digits
