@@ -83,7 +83,7 @@ def _run(name: str, path: Path, content: bytes, digest: str) -> tuple[ModuleType
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        exec(compile(content, str(path), "exec"), module.__dict__)
+        exec(compile(content, str(path), "exec", dont_inherit=True), module.__dict__)
     except BaseException:
         del sys.modules[name]
         raise

@@ -177,6 +177,13 @@ def test_packages(tmp_path):
     assert ids(load(root / "sub" / "c.py")) == ["deep"]
 
 
+def test_a_file_is_run_as_python_would_run_it(tmp_path):
+    head = "def g(x: int): ...\nassert g.__annotations__ == {'x': int}\nassert __name__ != '__main__' and __file__\n"
+    module = load_module(write(tmp_path / "c.py", "as_python", head=head))
+    assert module.__file__ == str(tmp_path / "c.py") and module.__package__.startswith("hebbcheck_user_")
+    assert not (tmp_path / "__pycache__").exists()
+
+
 def test_one_claims_file_may_import_another(tmp_path):
     write(tmp_path / "base_claims.py", "base")
     write(tmp_path / "uses.py", "uses", head="from .base_claims import f as earlier\n")
