@@ -163,6 +163,7 @@ def test_what_cannot_be_spanned():
     assert not geo.facts(noise=0.5).spans
     assert not geo.facts(values=geo.gaussian).spans
     assert not geo.facts(keys=geo.spiked(1)).spans
+    assert not geo.facts(keys=geo.spiked(1), memory="kernel").spans
 
 
 def test_a_large_d_costs_nothing():
