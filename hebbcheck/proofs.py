@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,20 +31,30 @@ def check_proof(claim: Claim) -> list[Step] | None:
     """Each step of the claim's proof, checked; None where there is no proof."""
     if claim.proof is None:
         return None
-    given: Any = claim.proof() if isinstance(claim.proof, Callable) else claim.proof
-    entries = given if isinstance(given, list | tuple) else [given]
+    given: Any = claim.proof() if callable(claim.proof) else claim.proof
+    entries = given if isinstance(given, list | tuple) and not _is_named(given) else [given]
     if not entries:
-        raise HebbcheckError(f"the proof of {claim.id!r} has no step; it must return expressions that vanish")
+        raise HebbcheckError(
+            f"the proof of {claim.id!r} has no step; expressions that vanish are needed; return a list of them"
+        )
     return [_step(claim, index, entry) for index, entry in enumerate(entries)]
 
 
+def _is_named(entry: Any) -> bool:
+    return isinstance(entry, tuple) and bool(entry) and isinstance(entry[0], str)
+
+
 def _step(claim: Claim, index: int, entry: Any) -> Step:
-    name, expression = entry if isinstance(entry, tuple) else (f"step {index + 1}", entry)
+    name, *expressions = entry if _is_named(entry) else (f"step {index + 1}", entry)
     try:
+        [expression] = expressions
+        if expression is None:
+            raise TypeError
         expression = sympy.sympify(expression)
-    except (sympy.SympifyError, TypeError):
+    except (sympy.SympifyError, TypeError, ValueError):
         raise HebbcheckError(
-            f"the proof of {claim.id!r} has a step {name!r} that is no sympy expression; return differences"
+            f"the proof of {claim.id!r} has a step {name!r} that is no sympy expression; a difference that vanishes "
+            "is needed; try (name, left - right)"
         ) from None
     return Step(name, str(expression), _vanishes(expression))
 

@@ -117,7 +117,8 @@ def _finding(
     if entries:
         _decide(finding, entries, level, proof)
     else:
-        finding.outcome, finding.reason = Outcome.VACUOUS, "No geometry met the assumptions."
+        finding.outcome = Outcome.VACUOUS
+        finding.reason = f"No geometry met the assumptions ({finding.undefined} calls were undefined)."
     return finding
 
 

@@ -35,64 +35,74 @@ def measure(claim: Claim, settings: Settings, params: dict) -> dict:
             break
         streams = DrawStreams(geometry, claim.family.chosen, params["role"], call)
         raw = claim.family.raw(numbers, streams, params["choice"])
-        instance = claim.family.build(raw, settings.arrays, streams)
-        try:
-            unmet = [name for name, met in judged.holds_given(instance).items() if not met]
-            relations = [] if unmet else judged.relations(instance)
-        except ZeroDivisionError:
+        found = _sides(judged, claim.family.build(raw, settings.arrays, streams))
+        if found is None:
             told["undefined"] += 1
             continue
-        told["unmet"] = unmet
-        _check(claim, relations)
-        pools = pools or [Pool(r.kind) for r in relations]
-        for pool, relation in zip(pools, relations, strict=bool(relations)):
-            pool.add(relation)
+        told["unmet"], pairs = found
+        pools = pools or [Pool(relation) for relation, _, _ in pairs]
+        for pool, (_, left, right) in zip(pools, pairs, strict=bool(pairs)):
+            pool.add(left, right)
     entries = [entry for index, pool in enumerate(pools) for entry in pool.entries(index)]
     return {**told, "entries": entries}
 
 
-def _check(claim: Claim, relations: list[Relation]) -> None:
+Pair = tuple[Relation, np.ndarray, np.ndarray]
+
+
+def _sides(claim: Claim, instance: Any) -> tuple[list[str], list[Pair]] | None:
+    """(assumptions that are missed, each relation with the samples of both sides); None where that is undefined."""
+    try:
+        with np.errstate(all="ignore"):
+            unmet = [name for name, met in claim.holds_given(instance).items() if not met]
+            relations = [] if unmet else claim.relations(instance)
+    except (ZeroDivisionError, OverflowError):
+        return None
     if any(not r.in_expectation or r.kind == "scales_as" for r in relations):
         raise HebbcheckError(
             f"claim {claim.id!r} mixes hc.mean with another kind of statement; at_least, at_most or equal of means "
             "is needed; make two claims of it"
         )
+    pairs = [(r, _samples(r.measured), _samples(r.bound)) for r in relations]
+    defined = all(np.all(np.isfinite(side)) for _, *sides in pairs for side in sides)
+    return (unmet, pairs) if defined else None
 
 
 class Pool:
     """One relation's samples over all calls: moments of the difference, and the means of both sides."""
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
+    def __init__(self, relation: Relation) -> None:
+        self.kind, self.trivial = relation.kind, relation.trivial
         self.moments: Moments | None = None
         self.sides: Any = (0.0, 0.0)
-        self.beyond = True
 
     @property
     def count(self) -> int:
         return self.moments.count if self.moments else 0
 
-    def add(self, relation: Relation) -> None:
-        left, right = _samples(relation.measured), _samples(relation.bound)
+    def add(self, left: np.ndarray, right: np.ndarray) -> None:
+        """More samples of both sides."""
         try:
-            difference = left - right
+            new = Moments.of(left - right)
         except ValueError:
             raise HebbcheckError(
                 f"the sides of a relation in expectation have shapes {left.shape} and {right.shape} (samples first); "
                 "they must match; try the same number of samples on both sides"
             ) from None
-        if not np.all(np.isfinite(difference)):
-            raise HebbcheckError(
-                "a sample is NaN or infinite; an expectation needs finite samples; check the formula"
-            )
-        new = Moments.of(difference)
         share = new.count / (self.count + new.count)
         self.sides = tuple(
             side + (block.mean(axis=0) - side) * share
             for side, block in zip(self.sides, (left, right), strict=True)
         )
-        self.beyond = self.beyond and _says_nothing(relation, self.sides[1])
         self.moments = self.moments.merged(new) if self.moments else new
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the bound says nothing: the measured side can never pass `trivial` anyway."""
+        if self.trivial is None:
+            return False
+        bound = self.sides[1]
+        return bool(np.all(bound >= self.trivial if self.kind == "at_most" else bound <= self.trivial))
 
     def entries(self, relation: int) -> list[dict]:
         """Each entry of the relation (one for a number) as JSON."""
@@ -100,19 +110,11 @@ class Pool:
         assert m is not None
         columns = np.broadcast_arrays(m.mean, m.squares, m.cubes, *self.sides)
         names = ("gap", "squares", "cubes", "left", "right")
-        shared = {"relation": relation, "kind": self.kind, "count": m.count, "beyond": bool(self.beyond)}
+        shared = {"relation": relation, "kind": self.kind, "count": m.count, "beyond": self.beyond}
         return [
             shared | {name: float(v) for name, v in zip(names, values, strict=True)}
             for values in zip(*(column.ravel() for column in columns), strict=True)
         ]
-
-
-def _says_nothing(relation: Relation, bound: Any) -> bool:
-    if relation.trivial is None:
-        return False
-    return bool(
-        np.all(bound >= relation.trivial if relation.kind == "at_most" else bound <= relation.trivial)
-    )
 
 
 def _samples(side: Any) -> np.ndarray:
