@@ -25,7 +25,8 @@ def operator_norm(matrix):
     given={"gamma_0 > 0": lambda x: x.gamma_min > 0, "R_V > 0": lambda x: max(sum_of_squares(x.values)) > 0},
 )
 def robust_outputs(x):
-    r"\max_i \|\tilde g(k_i) - g(k_i)\|_2 \le \frac{\gamma_0}{4 R_V} \ \Rightarrow\ \gamma_{\min}(\tilde g) \ge \frac{\gamma_0}{2}"
+    r"""\max_i \|\tilde g(k_i) - g(k_i)\|_2 \le \frac{\gamma_0}{4 R_V}
+    \ \Rightarrow\ \gamma_{\min}(\tilde g) \ge \frac{\gamma_0}{2}"""
     radius = sqrt(max(sum_of_squares(x.values)))
     perturbed = x.mlp(x.keys) + x.noise * (x.gamma_min / (4 * radius))
     return hc.at_least(min(x.margins_of(perturbed)), x.gamma_min / 2)
@@ -107,7 +108,8 @@ def quantised(x, levels):
 )
 def bits_from_the_box(x):
     r"""N = \left\lceil 2 C L_\theta R_V \sqrt P / \gamma_0 \right\rceil, \ L_\theta = \sqrt3\, C^2 d \sqrt m\, R_K^2
-    \ \Rightarrow\ \gamma_{\min}(\tilde\theta) \ge \tfrac{\gamma_0}{2}, \ \mathrm{Bits} \le P \lceil \log_2(2N+1) \rceil"""
+    \ \Rightarrow\ \gamma_{\min}(\tilde\theta) \ge \tfrac{\gamma_0}{2}, \
+    \mathrm{Bits} \le P \lceil \log_2(2N+1) \rceil"""
     lipschitz = math.sqrt(3) * x.d * math.sqrt(x.m)
     margin, bits, P, grid = quantised(x, lambda C, M, P: 2 * C**3 * lipschitz * math.sqrt(P) / x.gamma_min)
     return [hc.at_least(margin, x.gamma_min / 2), hc.at_most(bits - 7, P * grid.bits)]
@@ -123,6 +125,7 @@ def bits_from_the_box(x):
 )
 def bits_from_operator_norms(x):
     r"""N = \left\lceil 6 C M^2 R_K^2 R_V \sqrt P / \gamma_0 \right\rceil
-    \ \Rightarrow\ \gamma_{\min}(\tilde\theta) \ge \tfrac{\gamma_0}{2}, \ \mathrm{Bits} \le P \lceil \log_2(2N+1) \rceil"""
+    \ \Rightarrow\ \gamma_{\min}(\tilde\theta) \ge \tfrac{\gamma_0}{2}, \
+    \mathrm{Bits} \le P \lceil \log_2(2N+1) \rceil"""
     margin, bits, P, grid = quantised(x, lambda C, M, P: 6 * C * M**2 * math.sqrt(P) / x.gamma_min)
     return [hc.at_least(margin, x.gamma_min / 2), hc.at_most(bits - 7, P * grid.bits)]

@@ -41,9 +41,9 @@ def crosstalk_isotropic_values(x, *, C1, C2, C3):
 
 @hc.claim(
     "B.17.simple",
-    over=kernel_first,
-    title="Cross-talk, arbitrary keys, isotropic values: simple form",
-    source="Theorem B.17, last display",
+    over=geo.facts(keys=geo.sphere, values=geo.sphere),
+    title="Cross-talk, isotropic values: simple form",
+    source="Theorem B.17, last display, on the bilinear kernel of spherical keys",
     given={"F - 2 >= L": lambda x: x.F - 2 >= x.L, "d >= 2": lambda x: x.d >= 2},
     fails_at_most="delta",
     needs=["B.17"],

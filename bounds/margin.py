@@ -64,46 +64,34 @@ def margin(x):
     "B.28.45",
     over=kernel_first,
     title="Margin, arbitrary keys, isotropic values",
-    source="Theorem B.28, equation 45",
+    source="Theorem B.28, equation 45, with the constants that B.17 and B.22 prove",
     given={"F >= 3": lambda x: x.F >= 3, "d >= 2": lambda x: x.d >= 2},
     fails_at_most="delta",
-    needs=["B.17", "B.22"],
+    needs=["B.17.explicit", "B.22.explicit"],
 )
-def margin_isotropic_values(x, *, C1, C2):
-    r"""\gamma_{\min} \ge K_{\min}^{\mathrm{diag}} \left( 1 - C_1 \sqrt{\tfrac{L}{d-1}} \right) - K_{\max}^{\mathrm{off}}
-    - C_2 \sqrt{E_K} \sqrt{\tfrac{L}{d-1}} \sqrt{1 + \tfrac{L}{F-2}}"""
-    spread = sqrt(x.L / (x.d - 1))
-    penalty = C2 * sqrt(x.E_K) * spread * sqrt(1 + x.L / (x.F - 2))
-    return hc.at_least(x.gamma_min, x.K_diag_min * (1 - C1 * spread) - x.K_off_max - penalty)
+def margin_isotropic_values(x):
+    r"""\gamma_{\min} \ge K_{\min}^{\mathrm{diag}} \left( 1 - \sqrt{\tfrac{2\ell}{d-1}} \right)
+    - K_{\max}^{\mathrm{off}} - 3 \sqrt{\tfrac{2\ell E_K}{d-1}}, \quad \ell = \log(4F^2/\delta)"""
+    spread = sqrt(2 * proved_L(x) / (x.d - 1))
+    return hc.at_least(x.gamma_min, x.K_diag_min * (1 - spread) - x.K_off_max - 3 * sqrt(x.E_K) * spread)
 
 
 @hc.claim(
     "B.28.46",
     over=kernel_first,
     title="Margin, arbitrary keys, isotropic values: simple form",
-    source="Theorem B.28, equation 46",
+    source="Theorem B.28, equation 46, with the constants that B.17 and B.22 prove",
     given={"F - 2 >= L": lambda x: x.F - 2 >= x.L, "d >= 2": lambda x: x.d >= 2},
     fails_at_most="delta",
     needs=["B.28.45"],
 )
-def margin_isotropic_values_simple(x, *, C1, C3):
-    r"""\gamma_{\min} \ge K_{\min}^{\mathrm{diag}} \left( 1 - C_1 \sqrt{\tfrac{L}{d-1}} \right) - K_{\max}^{\mathrm{off}}
-    - C_3 \sqrt{E_K} \sqrt{\tfrac{L}{d}}"""
-    signal = x.K_diag_min * (1 - C1 * sqrt(x.L / (x.d - 1))) - x.K_off_max
-    return hc.at_least(x.gamma_min, signal - C3 * sqrt(x.E_K * x.L / x.d))
+def margin_isotropic_values_simple(x):
+    r"""\gamma_{\min} \ge K_{\min}^{\mathrm{diag}} \left( 1 - \sqrt{\tfrac{2\ell}{d-1}} \right)
+    - K_{\max}^{\mathrm{off}} - 6 \sqrt{\tfrac{\ell E_K}{d}}, \quad \ell = \log(4F^2/\delta)"""
+    signal = x.K_diag_min * (1 - sqrt(2 * proved_L(x) / (x.d - 1))) - x.K_off_max
+    return hc.at_least(x.gamma_min, signal - 6 * sqrt(proved_L(x) * x.E_K / x.d))
 
 
-@hc.claim(
-    "B.28.explicit",
-    over=kernel_first,
-    title="Margin, arbitrary keys, isotropic values, with constants that are proved",
-    source="Theorem B.28 with the constants of B.17 and B.22",
-    given={"F >= 3": lambda x: x.F >= 3, "d >= 2": lambda x: x.d >= 2},
-    fails_at_most="delta",
-    needs=["B.17.explicit", "B.22.explicit"],
-)
-def margin_isotropic_values_explicit(x):
-    r"""\gamma_{\min} \ge K_{\min}^{\mathrm{diag}} \left( 1 - \sqrt{\tfrac{2\ell}{d-1}} \right) - K_{\max}^{\mathrm{off}}
-    - 3 \sqrt{\tfrac{2\ell E_K}{d-1}}, \quad \ell = \log(4F^2/\delta)"""
-    spread = sqrt(2 * log(4 * x.F**2 / x.delta) / (x.d - 1))
-    return hc.at_least(x.gamma_min, x.K_diag_min * (1 - spread) - x.K_off_max - 3 * sqrt(x.E_K) * spread)
+def proved_L(x):
+    """log(4 F^2 / delta): both events of the union bound, each with failure probability delta / 2."""
+    return log(4 * x.F**2 / x.delta)

@@ -4,7 +4,7 @@ import hebbcheck as hc
 from hebbcheck import geometry as geo
 from hebbcheck import sqrt
 
-noisy = geo.facts(keys=geo.sphere, values=geo.sphere, F=(3, 96), d=(2, 64), m=(4, 128), noise=(0.01, 2.0))
+noisy = geo.facts(keys=geo.sphere, values=geo.sphere, F=(3, 64), d=(2, 32), m=(4, 64), noise=(0.01, 2.0))
 """Keys, features and noise independent of the isotropic values; queries at distance eps from their keys."""
 
 
@@ -32,11 +32,12 @@ def noisy_margin(x):
     "B.62.72",
     over=noisy,
     title="Noisy margin, simple form",
-    source="Theorem B.62, equation 72; Corollary B.63",
+    source="Theorem B.62, equation 72; Corollary B.63; with the constant that equation 70 gives",
     given={"F L >= d": lambda x: x.F * x.L >= x.d},
     fails_at_most="delta",
     needs=["B.62"],
 )
-def noisy_margin_simple(x, *, C2):
-    r"\gamma_{ij}(\tilde k_i) \ge \gamma_{ij}(k_i) - C_2 L_K\, \epsilon \sqrt{\frac{FL}{d}} \quad \text{for all } i, j"
-    return hc.at_most(drop(x), C2 * x.L_K * x.eps * sqrt(x.F * x.L / x.d))
+def noisy_margin_simple(x):
+    r"""\gamma_{ij}(\tilde k_i) \ge \gamma_{ij}(k_i) - (4 + 2\sqrt2)\, L_K\, \epsilon \sqrt{\frac{FL}{d}}
+    \quad \text{for all } i, j"""
+    return hc.at_most(drop(x), (4 + sqrt(8)) * x.L_K * x.eps * sqrt(x.F * x.L / x.d))

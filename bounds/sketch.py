@@ -109,6 +109,7 @@ def isotropic_variance(v):
     needs=["B.44.variance"],
 )
 def order_of_the_variance(v):
-    r"\tfrac12 \left( \tfrac1{d^2} + \tfrac1m \right) \le \sigma^2 \le \tfrac{17}{5} \left( \tfrac1{d^2} + \tfrac1m \right)"
+    r"""\tfrac12 \left( \tfrac1{d^2} + \tfrac1m \right) \le \sigma^2
+    \le \tfrac{17}{5} \left( \tfrac1{d^2} + \tfrac1m \right)"""
     order = 1 / v.d**2 + 1 / v.m
     return [hc.at_least(2 * v.sigma2, order), hc.at_most(5 * v.sigma2, 17 * order)]

@@ -49,7 +49,8 @@ def welch(k):
     needs=["B.34"],
 )
 def welch_from_diagonal(k):
-    r"E_{\mathrm{col}} \ge \frac{F (1 - \varepsilon)^2}{m} - (1 + \varepsilon)^2, \quad \varepsilon = \max_i |K_{ii} - 1| \le 1"
+    r"""E_{\mathrm{col}} \ge \frac{F (1 - \varepsilon)^2}{m} - (1 + \varepsilon)^2,
+    \quad \varepsilon = \max_i |K_{ii} - 1| \le 1"""
     return from_the_diagonal(k)
 
 
@@ -62,23 +63,26 @@ def welch_from_diagonal(k):
     erratum="For a deviation above 1 the trace bound tr K >= F (1 - eps) is negative and must not be squared.",
 )
 def welch_from_diagonal_printed(k):
-    r"E_{\mathrm{col}} \ge \frac{F (1 - \varepsilon)^2}{m} - (1 + \varepsilon)^2, \quad \varepsilon = \max_i |K_{ii} - 1|"
+    r"""E_{\mathrm{col}} \ge \frac{F (1 - \varepsilon)^2}{m} - (1 + \varepsilon)^2,
+    \quad \varepsilon = \max_i |K_{ii} - 1|"""
     return from_the_diagonal(k)
 
 
 @hc.claim(
     "B.35",
-    over=geo.facts(keys=geo.anything, values=geo.sphere, memory="kernel"),
+    over=geo.facts(
+        keys=geo.anything, values=geo.sphere, memory="kernel", F=(32, 512), d=(12, 256), m=(2, 32)
+    ),
     title="Kernels that do not know the values cannot beat their own cross-talk",
-    source="Corollary B.35, first display, in the regime where the square root dominates",
+    source="Corollary B.35, first display, with constant 1 where the square root dominates",
     given={
-        "diagonal within 1/2 of 1": lambda x: 0.5 <= x.K_diag_min and x.K_diag_max <= 1.5,
+        "diagonal within 1/2 of 1": lambda x: x.K_diag_min >= 0.5 and x.K_diag_max <= 1.5,
         "F >= 8 m": lambda x: x.F >= 8 * x.m,
         "4 log F <= d <= F": lambda x: 4 * log(x.F) <= x.d <= x.F,
     },
     fails_at_most="delta",
     needs=["B.34"],
 )
-def unbeatable(x, *, c):
-    r"\gamma_{\min} \le K_{\max}^{\mathrm{diag}} - c \sqrt{\frac{E_{\mathrm{col}} \log F}{d}}"
-    return hc.at_most(x.gamma_min, x.K_diag_max - c * sqrt(x.E_K * log(x.F) / x.d))
+def unbeatable(x):
+    r"\gamma_{\min} \le K_{\max}^{\mathrm{diag}} - \sqrt{\frac{E_{\mathrm{col}} \log F}{d}}"
+    return hc.at_most(x.gamma_min, x.K_diag_max - sqrt(x.E_K * log(x.F) / x.d))
