@@ -37,7 +37,8 @@ class Finding:
 
     `tightness`: {"ratio": smallest relative slack, "instance": text}. `assumptions`: {name: {"share_met", "needed"}}.
     `counterexamples`: raw instances as dicts (see `instance.Raw`), under "smallest" and "worst".
-    `failures`: of a statement in probability, the worst cell's {"failures", "trials", "low", "high", "allowed", "cell"}.
+    `failures`: of a statement in probability, the worst cell's {"failures", "trials", "low", "high", "allowed",
+    "cell"}.
     `arithmetic`: "exact" or "float only".  `points`: measured against bound, each {"measured", "bound", **cell}.
     """
 
