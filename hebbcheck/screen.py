@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, partial, reduce
+from functools import partial, reduce
 from typing import Any
 
-import array_api_compat
 import array_api_extra as xpx
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
+from . import threads
 from .pairs import SENSES, Problem, spans
 
 TILE_COLUMNS = 1024
@@ -79,34 +77,17 @@ class Block:
         return cls(facts, K, diagonal[facts], left, factors)
 
 
-def optimistic(p: Problem, kernel: Any, diagonal: Any, block: int) -> dict[str, Any]:
+def optimistic(p: Problem, kernel: Any, diagonal: Any, block: int, at_once: int = 1) -> dict[str, Any]:
     """Of each statistic an array (F,): no pair of row i is better than entry i, up to rounding.
 
-    Rows where rounding may hide more than half of the digits get an infinite entry.
+    Rows where rounding may hide more than half of the digits get an infinite entry.  ``at_once`` blocks of rows
+    are worked on at a time.
     """
     np.empty(ALLOCATOR_HINT, dtype=np.uint8)
     columns = Columns.of(p)
     work = partial(_reach_of_block, p, kernel, diagonal, columns)
-    parts = _map(work, list(spans(0, p.F, block)), array_api_compat.is_numpy_array(p.codes))
+    parts = threads.share_out(work, list(spans(0, p.F, block)), at_once)
     return {name: p.xp.concat([part[name] for part in parts]) for name in parts[0]}
-
-
-def _map(work: Callable[[slice], Any], parts: list[slice], shared: bool) -> list[Any]:
-    """Where ``shared``, as many blocks at once as the BLAS would use threads: numpy has one for all its other work."""
-    threads = _blas_threads() if shared else 1
-    if threads == 1 or len(parts) == 1:
-        return [work(part) for part in parts]
-    with _blas().limit(limits=1), ThreadPoolExecutor(min(threads, len(parts))) as pool:
-        return list(pool.map(work, parts))
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")
-
-
-def _blas_threads() -> int:
-    return min((library.num_threads for library in _blas().lib_controllers), default=1)
 
 
 def _reach_of_block(p: Problem, kernel: Any, diagonal: Any, columns: Columns, facts: slice) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from . import pairs, screen
+from . import pairs, screen, threads
 from .errors import HebbcheckError
 from .pairs import SENSES, Problem, Rows, spans
 
@@ -149,8 +149,10 @@ def summary(
     p = Problem(codes, values, mapping, mu)
     diagonal = kernel.diagonal()
     best = Best([*SENSES, *OF_ROWS])
-    for index in _rows_that_matter(p, kernel, diagonal, best, block):
-        _scan(p, Rows(kernel, index, diagonal, p.mu), best)
+    at_once = threads.available(codes)
+    with threads.one_for_products(codes):
+        for index in _rows_that_matter(p, kernel, diagonal, best, block, at_once):
+            _scan(p, Rows(kernel, index, diagonal, p.mu), best)
     found = {
         name: Extremum(e.value / p.scale ** SENSES.get(name, (1, 0))[1], e.pair)
         for name, e in best.found.items()
@@ -183,14 +185,16 @@ def _check(codes: Any, values: Any, mapping: np.ndarray, diagonal: Any) -> None:
         )
 
 
-def _rows_that_matter(p: Problem, kernel: Kernel, diagonal: Any, best: Best, block: int) -> Iterator[Any]:
+def _rows_that_matter(
+    p: Problem, kernel: Kernel, diagonal: Any, best: Best, block: int, at_once: int
+) -> Iterator[Any]:
     """Blocks of rows that between them hold every extremum; what is found meanwhile shortens the list."""
     xp = p.xp
     everything = p.indices(np.arange(p.F))
     if not p.bijective or p.F <= SCREEN_ABOVE:
         rest = everything
     else:
-        bounds = screen.optimistic(p, kernel, diagonal, block)
+        bounds = screen.optimistic(p, kernel, diagonal, block, at_once)
         first = sorted({int(xp.argmax(sense(name) * bound)) for name, bound in bounds.items()})
         yield pairs.padded(xp, p.indices(first))
         open_rows = xp.zeros(p.F, dtype=xp.bool, device=p.device)
@@ -306,7 +310,10 @@ def sparsity(codes: Any, values: Any, mapping: np.ndarray, *, block: int = 64) -
     used, facts = np.unique(mapping, return_index=True)
     columns = p.xp.take(p.values, p.indices(used), axis=0).T * p.counts[p.indices(used)][None, :]
     centered = p.values - p.xp.mean(p.values, axis=0)[None, :]
-    with np.errstate(divide="ignore", invalid="ignore"):  # at the excluded pairs
+    with (
+        np.errstate(divide="ignore", invalid="ignore"),
+        threads.one_for_products(codes),
+    ):  # 0/0 at excluded pairs
         for part in spans(0, used.size if p.n > 1 else 0, block):
             _sparsity_rows(
                 p, columns, centered, p.indices(used[part]), p.indices(facts[part]), best, part.start

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hebbcheck import pairs, screen, statistics
+from hebbcheck import pairs, screen, statistics, threads
 from hebbcheck.arrays import Backend, stream
 from hebbcheck.errors import HebbcheckError
 
@@ -124,6 +124,7 @@ def everywhere(*modes):
         for name in CASES
         for backend in BACKENDS
         for mode in modes or (None,)
+        if (backend.name, mode) != ("strict", "direct")  # strict tables and screen go the same way in the end
         if backend.name != "jax" or (name, mode) in FEW
     ]
     return pytest.mark.parametrize(("name", "backend", "mode"), listed)
@@ -391,7 +392,7 @@ dtypes = pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("name", MANY)
 def test_blocks_and_tiles_fit_together(name, dtype, monkeypatch):
     monkeypatch.setattr(screen, "TILE_COLUMNS", 7)
-    monkeypatch.setattr(screen, "_blas_threads", lambda: 2)
+    monkeypatch.setattr(threads, "available", lambda array: 2)
     monkeypatch.setattr(pairs, "DEFINITION_SIZE", 500)
     monkeypatch.setattr(statistics, "SPARSITY_SIZE", 300)
     case = many(name)
@@ -524,8 +525,8 @@ def test_screening_leaves_few_rows(monkeypatch):
 def test_memory_is_that_of_blocks(injective):
     F, d = 3000, 8
     rng = stream("statistics", "memory")
-    values, Phi = rng.standard_normal((F if injective else 200, d)), rng.standard_normal((F, 4))
-    mapping = rng.permutation(F) if injective else rng.integers(0, 200, F)
+    values, Phi = rng.standard_normal((F if injective else 100, d)), rng.standard_normal((F, 4))
+    mapping = rng.permutation(F) if injective else rng.integers(0, 100, F)
     tracemalloc.start()
     statistics.summary(statistics.Features(Phi), values[mapping], values, mapping, 1 / d, block=32)
     peak = tracemalloc.get_traced_memory()[1]
