@@ -24,6 +24,8 @@ BACKENDS = {
     "jax": "jax",
     "cupy": "cupy",
 }
+COMPILED = 1 << 17
+"""From so many numbers on jax pays: it compiles each operation for each new shape, which takes it seconds."""
 DTYPES = ("float64", "float32")
 
 
@@ -85,6 +87,11 @@ class Backend:
     def eps(self) -> float:
         """The unit roundoff's double: the gap between 1 and the next number of this dtype."""
         return float(np.finfo(self.dtype).eps)
+
+    def suited_to(self, entries: int) -> Backend:
+        """Where an instance made from so many numbers is computed: a small one with numpy in the place of jax."""
+        small = self.name == "jax" and entries < COMPILED
+        return Backend("numpy", dtype=self.dtype) if small else self
 
     def check(self) -> None:
         """Raises HebbcheckError where the package, the device or the dtype on it is missing."""

@@ -96,7 +96,7 @@ class Drawn(Sizes):
     def __init__(self, raw: Raw, backend: Backend = NUMPY, streams: Streams | None = None) -> None:
         super().__init__(raw.numbers)
         self.raw = raw
-        self.backend = backend
+        self.backend = backend.suited_to(raw.entries)
         self._streams = streams
 
     def _input(self, name: str) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hebbcheck import HebbcheckError
+from hebbcheck import HebbcheckError, arrays
 from hebbcheck import geometry as geo
 from hebbcheck.arrays import NUMPY, Backend, Streams, key_of, stream
 from hebbcheck.settings import Settings
@@ -197,3 +197,12 @@ def test_settings_by_profile():
         "device": "cpu",
         "dtype": "float64",
     }
+
+
+def test_jax_computes_only_instances_that_are_large_enough(monkeypatch):
+    raw = geo.facts().raw(NUMBERS, Streams("small"))
+    jax = Backend("jax", dtype="float32")
+    assert geo.facts().build(raw, jax).backend == Backend("numpy", dtype="float32")
+    monkeypatch.setattr(arrays, "COMPILED", raw.entries)
+    assert geo.facts().build(raw, jax).backend == jax
+    assert geo.facts().build(raw, Backend("strict")).backend == Backend("strict")

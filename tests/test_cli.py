@@ -175,6 +175,15 @@ def test_json_holds_the_records_in_the_order_of_the_claims(hebbcheck, folder):
     assert not [path for path in folder.iterdir() if path.suffix == ".part"]
 
 
+def test_the_number_of_jobs_and_the_company_of_a_claim_change_nothing(hebbcheck):
+    """Also an attack's draws, which Hypothesis would let depend on the modules that are imported."""
+    again = ("--no-resume", "--json")
+    hebbcheck("verify", "claims_mixed.py", "--jobs", "2", *again, "workers.json")
+    hebbcheck("verify", str(SMALL) + "::small.trace", "claims_mixed.py", *again, "here.json")
+    workers, here = (_without_times(json.loads(Path(f).read_text())) for f in ("workers.json", "here.json"))
+    assert workers == here[1:]
+
+
 def test_json_on_standard_output_is_alone(hebbcheck):
     told = hebbcheck("verify", "claims_mixed.py", "--json", "-", "--html", "page")
     assert told.code == 1 and told.err == ""
