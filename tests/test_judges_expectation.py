@@ -56,7 +56,7 @@ def test_supported_says_which_bias_would_have_been_seen():
 
 
 def test_the_bias_that_would_have_been_seen_is_seen():
-    for seed in range(3):
+    for seed in range(2):
         assert judged(claim(says(square, 1.05)), seed=seed).outcome == "refuted"
         assert judged(claim(says(square, 0.95)), seed=seed).outcome == "refuted"
 
@@ -227,13 +227,13 @@ def heavy(rng, n):
 
 def test_heavy_tails_do_not_refute_the_truth():
     made = claim(says(lambda x: x.y, 8), geo.family(heavy, n=50_000))
-    verdicts = [judged(made, seed=seed).outcome for seed in range(6)]
+    verdicts = [judged(made, seed=seed).outcome for seed in range(3)]
     assert "refuted" not in verdicts and "supported" in verdicts
     assert judged(claim(says(lambda x: x.y, 9), geo.family(heavy, n=50_000))).outcome == "refuted"
 
 
 def test_halls_interval_is_missed_less_often_than_the_normal_one():
-    rng, level, trials = np.random.default_rng(0), 0.01, 1500
+    rng, level, trials = np.random.default_rng(0), 0.01, 1000
     z, missed = stats.norm.isf(level / 2), np.zeros(3)
     for _ in range(trials):
         m = Moments.of(heavy(rng, 5000)["y"])

@@ -296,6 +296,18 @@ def test_a_search_depends_on_its_seed_alone():
     assert first != attack.measure(made, Settings(seed=1), PARAMETERS)
 
 
+def test_a_single_instance_is_seen_a_few_times():
+    seen = []
+
+    def watched(x):
+        seen.append(x.F)
+        return hc.at_least(x.gamma_min, -1)
+
+    made = claim(geo.instance(np.eye(3), np.eye(3)), watched)
+    finding = judged(made)
+    assert finding.outcome == "held" and len(seen) < 10
+
+
 def test_local_search_finds_what_lies_near():
     def narrow(v):
         return hc.at_most((v[0] @ v[1]) ** 2, 0.99 * (v[0] @ v[0]) * (v[1] @ v[1]))

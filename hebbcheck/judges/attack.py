@@ -45,13 +45,17 @@ def measure(claim: Claim, settings: Settings, params: dict) -> dict:
 
 
 def _small_draws(search: Search, streams: Streams, count: int) -> None:
-    """Draws at the smallest sizes, more starts for the local search at little cost; ends at the first violation."""
-    family, rng = search.claim.family, streams("small sizes")
+    """Draws at the smallest sizes, more starts for the local search at little cost.
+
+    Ends at the first violation, and at a repetition: the family may hold one instance.
+    """
+    family, rng, last = search.claim.family, streams("small sizes"), ""
     for index in range(count):
         numbers = family.small_sizes(rng)
-        search.see(family.raw(numbers, streams.child("small", index), str(rng.choice(family.choices))))
-        if search.found is not None:
+        raw = family.raw(numbers, streams.child("small", index), str(rng.choice(family.choices)))
+        if raw.digest == last or search.see(raw).broken:
             return
+        last = raw.digest
 
 
 def measure_draws(claim: Claim, settings: Settings, params: dict) -> dict:

@@ -1,0 +1,211 @@
+"""Runs: the record of each verdict, what was expected of it, errors that are verdicts, the store."""
+
+import json
+import math
+import shlex
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import hebbcheck as hc
+from hebbcheck import counterexample
+from hebbcheck import geometry as geo
+from hebbcheck.errors import HebbcheckError
+from hebbcheck.judges import attack, judge_of, rate
+from hebbcheck.run import Runner
+from hebbcheck.settings import LEVEL, Settings
+from hebbcheck.store import Store
+from hebbcheck.verdict import SCHEMA, Finding, Outcome, Quantifier, passed, strict_json
+
+KERNELS = geo.kernels(F=(1, 6), m=(1, 6))
+
+
+def welch(k):
+    """Welch's bound."""
+    return hc.at_least(k.E_K, (k.trace**2 / k.m - k.diag_sq_sum) / k.F)
+
+
+def too_strong(k):
+    r"E_K \ge \operatorname{tr} K"
+    return hc.at_least(k.E_K, k.trace)
+
+
+def claim(function, id="run.claim", over=KERNELS, **options):
+    return hc.claim(id, over=over, **options)(function)
+
+
+@pytest.fixture
+def run(tmp_path):
+    def runner(*claims, settings=None, **options):
+        records = Runner(settings or Settings(), folder=tmp_path / "found", **options).verify(claims)
+        return list(records)
+
+    return runner
+
+
+# --- records
+
+
+def test_records_follow_the_schema(run):
+    for record in run(
+        claim(welch, "run.held", title="Welch", source="Lemma 1", proof=[0]),
+        claim(too_strong, "run.refuted"),
+        claim(welch, "run.vacuous", given={"never": lambda k: k.F < 0}),
+        claim(lambda k: hc.at_least(k.nothing, 0), "run.error"),
+    ):
+        jsonschema.validate(record, SCHEMA)
+        assert json.loads(json.dumps(record, allow_nan=False)) == record
+        assert record["verdict"] == {"run.held": "proved"}.get(
+            record["id"], record["id"].removeprefix("run.")
+        )
+        assert record["level"] == LEVEL and record["profile"] == "quick" and record["seed"] == 0
+        assert record["reason"].endswith((".", "trace")) or record["verdict"] == "error"
+
+
+def test_a_record_says_what_was_judged(run):
+    given = {"V_ij >= 0": lambda k: k.F >= 1}
+    made = claim(
+        welch, title="Welch", source="Lemma 1", given=given, needs=["run.claim"], proof=[("zero", 0)]
+    )
+    [record] = run(made, settings=Settings(seed=3))
+    expected = {
+        "id": "run.claim",
+        "title": "Welch",
+        "source": "Lemma 1",
+        "quantifier": "for all",
+        "statement": "Welch's bound.",
+        "statement_is_latex": False,
+        "theme": "test_run",
+        "tags": ["test_run"],
+        "needs": ["run.claim"],
+        "erratum": None,
+        "arithmetic": "exact",
+        "seed": 3,
+        "backend": "numpy",
+        "file": "test_run.py",
+        "counterexample": None,
+        "replay": None,
+        "counterexamples": {},
+        "proof": [{"name": "zero", "expression": "0", "vanishes": "yes"}],
+    }
+    assert {name: record[name] for name in expected} == expected
+    assert record["family"] == repr(KERNELS) and record["line"] == made.line
+    assert record["assumptions"] == {"V_ij >= 0": {"share_met": 1, "needed": None}}
+    assert record["command"].startswith("hebbcheck verify ")
+    assert record["command"].endswith("test_run.py::run.claim --seed 3")
+    assert record["seconds"] > 0 and record["versions"]["hebbcheck"]
+    assert 0 < len(record["points"]) <= 200
+
+
+def test_a_refutation_leaves_files_that_replay(run, tmp_path):
+    made = claim(too_strong)
+    [record] = run(made)
+    assert record["statement_is_latex"] and record["verdict"] == "refuted" and not record["passed"]
+    assert set(record["counterexamples"]) == {"smallest", "worst"}
+    for told in record["counterexamples"].values():
+        example = counterexample.load(Path(told["file"]))
+        assert example.claim == "run.claim" and counterexample.replay(example, made).broken
+        assert "F = " in told["text"]
+    assert record["counterexample"] == record["counterexamples"]["smallest"]["file"]
+    assert shlex.split(record["replay"])[:2] == ["hebbcheck", "replay"]
+    assert Path(record["counterexample"]).parent == tmp_path / "found"
+
+
+def test_infinite_numbers_are_null():
+    assert strict_json({"a": [math.inf, (math.nan, 1.5)], 3: -math.inf}) == {
+        "a": [None, [None, 1.5]],
+        "3": None,
+    }
+    assert strict_json(Outcome.HELD) == "held"
+
+
+# --- what is expected
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_what_passes(outcome):
+    holds = outcome in ("proved", "held", "supported")
+    assert passed(outcome, "holds") == holds
+    assert passed(outcome, "refuted") == (outcome == "refuted")
+    assert passed(outcome, "vacuous") == (outcome == "vacuous")
+    for never in ("inconclusive", "error"):
+        assert not passed(never, never)
+
+
+def test_an_erratum_passes_by_being_refuted(run):
+    options = {"expect": "refuted", "erratum": "The trace is no lower bound."}
+    right, wrong = run(claim(too_strong, "run.a", **options), claim(welch, "run.b", **options))
+    assert right["passed"] and right["expected"] == "refuted"
+    assert right["erratum"] == "The trace is no lower bound." and "erratum" in right["tags"]
+    assert not wrong["passed"] and wrong["verdict"] == "held"
+
+
+def test_what_is_expected_may_depend_on_the_profile(run):
+    made = claim(welch, given={"never": lambda k: k.F < 0}, expect={"quick": "vacuous", "standard": "holds"})
+    [record] = run(made)
+    assert record["expected"] == "vacuous" and record["passed"]
+    assert made.expected("standard") == "holds" and made.expected("paper") == "holds"
+
+
+# --- errors
+
+
+def test_errors_are_verdicts_and_the_run_goes_on(run):
+    def explode(k):
+        raise RuntimeError("out\nof order")
+
+    records = run(
+        claim(explode, "run.a"),
+        claim(lambda k: 3, "run.b"),
+        claim(lambda k: hc.at_least(k.E_k, 0), "run.c"),
+        claim(welch, "run.d", proof=lambda: []),
+        claim(welch, "run.e"),
+    )
+    assert [r["verdict"] for r in records] == ["error"] * 4 + ["held"]
+    assert not any(r["passed"] for r in records[:4]) and all("\n" not in r["reason"] for r in records)
+    for record, said in zip(
+        records, ("RuntimeError: out of order", "relation", "did you mean", "no step"), strict=False
+    ):
+        assert said in record["reason"]
+
+
+def test_needs_must_be_known_before_anything_is_measured(run, monkeypatch):
+    monkeypatch.setattr(attack, "measure", None)
+    with pytest.raises(HebbcheckError, match=r"'run\.nowhere', which no claim is called"):
+        run(claim(welch, needs=["run.nowhere"]))
+
+
+# --- store
+
+
+def test_a_second_run_measures_nothing_again(run, tmp_path, monkeypatch):
+    with Store.open(tmp_path / "store.db") as store:
+        [first] = run(claim(too_strong), store=store)
+        monkeypatch.setattr(attack, "measure", lambda *_: pytest.fail("measured again"))
+        monkeypatch.setattr(attack, "measure_draws", lambda *_: pytest.fail("measured again"))
+        [again] = run(claim(too_strong), store=store)
+        assert {**first, "seconds": 0} == {**again, "seconds": 0}
+        assert [r["verdict"] for r in store.verdicts()] == ["refuted"] and len(store.runs()) == 2
+
+
+# --- judges
+
+
+def test_every_quantifier_has_a_judge():
+    assert {judge_of(q).__module__.rsplit(".", 1)[-1] for q in Quantifier} == {
+        "identity",
+        "for_all",
+        "expectation",
+        "probability",
+        "constants",
+        "rate",
+        "reported",
+    }
+    assert judge_of(Quantifier.RATE) is rate.judge
+
+
+def test_a_finding_starts_empty():
+    finding = Finding(Outcome.SUPPORTED, "It holds.")
+    assert finding.points == [] and finding.tightness == {"ratio": None, "instance": None}
+    assert finding.r2 == {"fitted": None, "stated": None} and finding.failures is None
