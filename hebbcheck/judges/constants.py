@@ -24,24 +24,24 @@ from .ladders import rule, wording
 from .ladders.budget import (
     affordable_count,
     draw_seconds,
+    draws_of,
     most_draws,
     seconds_a_claim,
     selected,
-    shared_out,
-    shares,
 )
-from .ladders.build import Builder, Ladder, demanding, scouting_points
+from .ladders.build import Builder, Ladder
 from .ladders.centres import log_of
 from .ladders.climb import Climb
 from .ladders.conclude import Conclusion
 from .ladders.region import COUNTS, Region
+from .ladders.scouting import demanding, scouting_points
 from .ladders.tails import Tail, tail_of
 
 QUANTIFIER = Quantifier.CONSTANTS
 CELLS = "hebbcheck.judges.ladders.cells"
 FIRST_LOOK, TAIL_SHARE, SECOND_LOOK = 0.45, 0.15, 0.4
 """Shares of the time: all ladders, the small failure probabilities, and more draws where ladders are open."""
-USUAL_LADDERS, SCOUT_SHARE = 8, 1e-3
+USUAL_LADDERS, SCOUT_SHARE = 4, 1e-3
 A_KIND, PILOT_DRAWS = 2, 3
 CHUNK = 500
 """Draws of the tail's cell in one task."""
@@ -99,8 +99,9 @@ def _survey(claim: Claim, region: Region) -> Task:
 
 def _corners(region: Region, first: dict[str, Any]) -> list[dict[str, Any]]:
     """Two points to look at the claim: the smallest one and one that is larger in all sizes."""
-    larger = {n: min(axis.grid(), key=lambda v, n=n: abs(v - 8 * first[n])) for n, axis in region.axes.items()}
-    second = {**first, **larger}
+    second = dict(first)
+    for name, axis in region.axes.items():
+        second[name] = max(v for v in axis.grid() if v <= max(8 * first[name], axis.low))
     return [first, second] if second != first and region.feasible(second) else [first]
 
 
@@ -111,10 +112,20 @@ class _Climbing:
         self.claim, self.settings, self.region, self.known = claim, settings, region, known
         self.seconds = seconds_a_claim(settings)
         self.climbs: list[Climb] = []
+        self.kinds: list[str] = []
+        self.spent = 0.0
 
     def conclusion(self) -> Conclusion:
         known = self.known
-        return Conclusion(self.claim, self.settings, self.region, known["signs"], known["relevant"], self.climbs)
+        return Conclusion(
+            self.claim,
+            self.settings,
+            self.region,
+            known["signs"],
+            known["relevant"],
+            self.kinds,
+            self.climbs,
+        )
 
     def first_look(self) -> Work:
         """Every ladder, each with an equal share of the time."""
@@ -122,6 +133,7 @@ class _Climbing:
         ladders = yield from self._ladders(seconds)
         if len(self.claim.family.choices) > 1:
             ladders = yield from self._hard_cases(ladders)
+            seconds = max(seconds - self.spent, seconds / 2)
         self.climbs = [Climb(ladder) for ladder in ladders]
         yield from self._climb(self._draws(self.climbs, seconds, most_draws(self.settings)))
 
@@ -133,10 +145,8 @@ class _Climbing:
 
     def _draws(self, climbs: list[Climb], seconds: float, most: int) -> list[tuple[Climb, tuple[int, ...]]]:
         """How many more draws to make on each rung."""
-        parts = shares([climb.ladder for climb in climbs], seconds)
-        costs = [[self._cost(rung) for rung in climb.ladder.rungs] for climb in climbs]
-        each = zip(climbs, costs, parts, strict=True)
-        return [(climb, shared_out(climb.ladder, cost, part, most)) for climb, cost, part in each]
+        draws = draws_of([climb.ladder for climb in climbs], seconds, self._cost, most)
+        return list(zip(climbs, draws, strict=True))
 
     def _ladders(self, seconds: float) -> Work:
         """The ladders of the region, as far up as can be afforded."""
@@ -150,13 +160,20 @@ class _Climbing:
             top = affordable_count(family, first, count, high, seconds / USUAL_LADDERS, region.spanned)
         relevant = {n for n in region.axes if n in COUNTS} | set(self.known["relevant"])
         points = [p for p in scouting_points(region, relevant) if self._cost(p) < SCOUT_SHARE * self.seconds]
+        self.spent += max(PILOT_DRAWS, len(family.choices)) * sum(map(self._cost, points))
         answer = yield [self._scout(points)]
-        needs = {name: demanding(points, answer[0]["needed"], name) for name in relevant}
-        ladders = Builder(region, relevant, top, needs).all()
+        needs = {name: demanding(points, answer[0]["needed"], name, self._cost) for name in relevant}
+        ladders = Builder(region, first, relevant, top, needs).all()
+        self.kinds = list(dict.fromkeys(ladder.kind for ladder in ladders))
         return selected(ladders, seconds, self._cost)
 
     def _scout(self, points: list[dict[str, Any]]) -> Task:
-        params = {"points": points, "spanned": self.region.spanned, "signs": self.known["signs"], "draws": PILOT_DRAWS}
+        params = {
+            "points": points,
+            "spanned": self.region.spanned,
+            "signs": self.known["signs"],
+            "draws": PILOT_DRAWS,
+        }
         return Task(f"{CELLS}:scout", params)
 
     def _cost(self, point: dict[str, Any]) -> float:
@@ -177,7 +194,9 @@ class _Climbing:
                 self.climbs[-1].add_tail(result)
 
     def _cell(self, ladder: Ladder, rung: int, first: int, draws: int, label: str = "") -> Task:
-        return Task(f"{CELLS}:cell", {**self._params(ladder, rung, first, draws, label), "strict": self.region.strict})
+        return Task(
+            f"{CELLS}:cell", {**self._params(ladder, rung, first, draws, label), "strict": self.region.strict}
+        )
 
     def _params(self, ladder: Ladder, rung: int, first: int, draws: int, label: str = "") -> dict[str, Any]:
         return {
@@ -210,6 +229,7 @@ class _Climbing:
             for choice in choices
             for rung in (len(ladder.rungs) // 2, len(ladder.rungs) - 1)
         ]
+        self.spent += sum(PILOT_DRAWS * self._cost(task.params["point"]) for task in pilots)
         answers = yield pilots
         needs = np.array([_median(a["needed"]) for a in answers]).reshape(len(ladders), len(choices), 2)
         chosen = worst_cases([ladder.kind for ladder in ladders], needs)

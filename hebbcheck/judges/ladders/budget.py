@@ -17,6 +17,7 @@ PER_NORMAL, PER_MULTIPLICATION, PER_PAIR = 1.2e-8, 7e-11, 6e-8
 TOP_SHARE = 0.75
 """The share of a ladder's time that goes to its top window."""
 LEAST_TOP, LEAST_LOW = 16, 10
+MOST_LADDERS = 8
 WEIGHTS = {"d": 0.6, "m": 1.0, "diagonal": 1.0, "parameter": 0.6, "F": 1.5, "joint": 1.2}
 """How much of the time a kind of ladder gets: rungs in d share most of their random numbers, rungs in F none."""
 
@@ -52,12 +53,6 @@ def most_draws(settings: Settings) -> int:
     return settings.by_profile(600, 5000)
 
 
-def shares(ladders: list[Ladder], seconds: float) -> list[float]:
-    """The time of each ladder."""
-    weights = [WEIGHTS[ladder.kind] for ladder in ladders]
-    return [seconds * w / sum(weights) for w in weights]
-
-
 def planned(ladder: Ladder, seconds: float, costs: list[float]) -> Ladder | None:
     """The ladder without the rungs that cannot be afforded; None if too little is left."""
     for length in range(len(costs), LEAST_RUNGS - 1, -1):
@@ -74,28 +69,56 @@ def least_seconds(ladder: Ladder, costs: list[float]) -> float:
 
 
 def selected(ladders: list[Ladder], seconds: float, cost: Callable[[dict[str, Any]], float]) -> list[Ladder]:
-    """As many ladders, in their order, as can be afforded; the first of each kind shortened where it must be."""
-    kinds = len({ladder.kind for ladder in ladders})
-    chosen, left = [], seconds
+    """As many ladders, in their order, as can be afforded: one of each kind, shortened where it must be, first."""
+    missing = list(dict.fromkeys(ladder.kind for ladder in ladders))
+    chosen: dict[int, Ladder] = {}
+    left = seconds
+    while missing:
+        kind = missing.pop(0)
+        for number, ladder in enumerate(ladders):
+            found = _afforded(ladder, left / (len(missing) + 1), cost) if ladder.kind == kind else None
+            if found is not None:
+                chosen[number] = found
+                left -= _least(found, cost)
+                break
     for number, ladder in enumerate(ladders):
-        share = left / (kinds - number) if number < kinds else left
-        found = planned(ladder, share, [cost(rung) for rung in ladder.rungs])
-        if found is None or (number >= kinds and len(found.rungs) < len(ladder.rungs) - 1):
-            continue
-        chosen.append(found)
-        left -= least_seconds(found, [cost(rung) for rung in found.rungs])
-    return chosen
+        found = _afforded(ladder, min(left, seconds / MOST_LADDERS), cost) if number not in chosen else None
+        if found is not None and len(found.rungs) >= len(ladder.rungs) - 1:
+            chosen[number] = found
+            left -= _least(found, cost)
+    return [chosen[number] for number in sorted(chosen)]
 
 
-def shared_out(ladder: Ladder, costs: list[float], seconds: float, most: int) -> tuple[int, ...]:
-    """Draws for each rung: most of the time goes to the top window."""
+def _afforded(ladder: Ladder, seconds: float, cost: Callable[[dict[str, Any]], float]) -> Ladder | None:
+    return planned(ladder, seconds, [cost(rung) for rung in ladder.rungs])
+
+
+def _least(ladder: Ladder, cost: Callable[[dict[str, Any]], float]) -> float:
+    return least_seconds(ladder, [cost(rung) for rung in ladder.rungs])
+
+
+def draws_of(
+    ladders: list[Ladder], seconds: float, cost: Callable[[dict[str, Any]], float], most: int
+) -> list[tuple[int, ...]]:
+    """Draws for each rung of each ladder: the fewest that tell something, and what is left of the time by weight."""
+    costs = [[cost(rung) for rung in ladder.rungs] for ladder in ladders]
+    least = [least_seconds(ladder, of) for ladder, of in zip(ladders, costs, strict=True)]
+    weights = [WEIGHTS[ladder.kind] for ladder in ladders]
+    left = max(seconds - sum(least), 0.0) / max(sum(weights), 1e-9)
+    return [
+        _shared_out(ladder, of, need + left * w, most)
+        for ladder, of, need, w in zip(ladders, costs, least, weights, strict=True)
+    ]
+
+
+def _shared_out(ladder: Ladder, costs: list[float], seconds: float, most: int) -> tuple[int, ...]:
+    """Most of a ladder's time goes to its top window."""
     top = top_window(ladder.log_sizes)
-    top_cost = sum(costs[k] for k in top)
-    low_cost = sum(costs) - top_cost
-    many = min(int(TOP_SHARE * seconds / top_cost), most)
-    few = int((1 - TOP_SHARE) * seconds / low_cost) if low_cost else many
-    few = min(max(few, LEAST_LOW), many)
-    return tuple(many if k in top else few for k in range(len(costs)))
+    low_cost = sum(c for k, c in enumerate(costs) if k not in top)
+    few = max(int((1 - TOP_SHARE) * seconds / low_cost), LEAST_LOW) if low_cost else 0
+    many = max(int((seconds - few * low_cost) / sum(costs[k] for k in top)), LEAST_TOP)
+    many = min(many, most)
+    return tuple(many if k in top else min(few, many) for k in range(len(costs)))
 
 
 def affordable_count(

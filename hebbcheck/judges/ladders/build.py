@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .region import COUNTS, POWERS, LARGEST_DELTA, Region
+from .region import COUNTS, LARGEST_DELTA, POWERS, Region
 
 SHORTEST, LEAST_RUNGS = 6.0, 4
 """A ladder spans at least this factor and has at least that many rungs."""
-FAR_D = 2**20
-SCOUTED = {"d": (1, 32, 256, 2**12, 2**20), "m": (1, 2**7, 2**10, 2**13)}
-SCOUTED_COUNTS = (1, 4, 16)
-"""The coarse grid on which a few draws tell where constants are needed: values of sizes, factors of counts."""
-BASES = 2
-CROSSED = 8
+FAR_D, FAR_D_DRAWN = 2**20, 2**6
+"""A d that is large, where it is free and where coordinates are drawn."""
+CROSSED = 32
 LARGER = (8, 4, 2)
-STEP, COUNT_STEP = 4.0, 2.0
-"""From rung to rung sizes grow by these factors: few rungs with many draws tell an exponent better than many with few."""
+STEP, COUNT_STEP, FREE_STEP = 4.0, 2.0, 16.0
+"""From rung to rung sizes grow by these factors: few rungs with many draws tell an exponent best."""
+WIDE, LARGE = 16, 10**6
+"""A parameter whose range spans this factor gets a ladder."""
+Point = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -73,104 +72,105 @@ def log_count(point: dict[str, Any], allowed: float | None = None) -> float:
 
 
 def power_of_two(value: float) -> str:
-    """Large powers of two as such, other numbers as they are."""
+    """Large powers of two as such, other large numbers rounded."""
     if value >= 1024 and value == 2 ** round(math.log2(value)):
         return f"2^{round(math.log2(value))}"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) or value >= LARGE else str(value)
 
 
 class Builder:
     """The ladders of a region.
 
-    `relevant`: the sizes that the claim's relations depend on; `top`: the largest count; `needs`: for each size the
-    points (see `demanding`) at which a ladder in it is needed most.
+    `first`: its smallest point; `relevant`: the sizes that the claim's relations depend on; `top`: the largest count;
+    `needs`: for each size the points (see `scouting.demanding`) at which a ladder in it is needed most.
     """
 
-    def __init__(self, region: Region, relevant: Iterable[str], top: int, needs: dict[str, list[dict[str, Any]]]) -> None:
-        self.region, self.top, self.needs = region, top, needs
+    def __init__(
+        self, region: Region, first: Point, relevant: Iterable[str], top: int, needs: dict[str, list[Point]]
+    ) -> None:
+        self.region, self.first, self.top, self.needs = region, first, top, needs
         free = [n for n, axis in region.axes.items() if not axis.fixed and n in relevant]
         self.powers = [n for n in POWERS if n in free]
-        self.count = next((n for n in COUNTS if n in free), None)
-        self.first = region.corner()
-        self.larger = self._larger()
+        self.counts = [n for n in COUNTS if n in free][:1]
+        self.far = FAR_D if region.spanned else FAR_D_DRAWN
+        self.corners = [first, *self._larger()]
 
     def all(self) -> list[Ladder]:
         """Rays, diagonals and joint ladders, without repetition."""
-        if self.first is None:
-            return []
-        found = [
-            *self._power_rays(),
-            *self._diagonals(),
-            *self._count_rays(),
-            *self._joint(),
-            *self._parameters(),
-        ]
+        found = [*self._power_rays(), *self._diagonals(), *self._parameters()]
+        for count in self.counts:
+            found += [*self._count_rays(count), *self._joint(count)]
         unique: dict[str, Ladder] = {}
         for ladder in found:
             unique.setdefault(repr([sorted(r.items()) for r in ladder.rungs]), ladder)
         return by_priority(list(unique.values()))
 
     # -- corners ------------------------------------------------------------------------------------------------------
-    def _larger(self) -> dict[str, Any] | None:
+    def _larger(self) -> list[Point]:
         """The corner at 8 times as many facts (or 4 or 2 times, where that many cannot be afforded)."""
-        if self.first is None or self.count is None:
-            return None
-        for factor in LARGER:
-            count = factor * self.first[self.count]
-            if self.region.axes[self.count].holds(count) and count <= max(
-                self.top, 2 * self.first[self.count]
-            ):
-                return self.region.corner(**{self.count: count})
-        return None
+        for count in self.counts:
+            least = self.first[count]
+            for value in (factor * least for factor in LARGER):
+                if self.region.axes[count].holds(value) and value <= max(self.top, 2 * least):
+                    return _some(self.region.corner({count: value}))
+        return []
 
-    def _corners(self) -> list[dict[str, Any]]:
-        return [c for c in (self.first, self.larger) if c is not None]
-
-    def _moved(self, point: dict[str, Any], name: str, value: int) -> dict[str, Any] | None:
+    def _moved(self, point: Point, name: str, value: int) -> Point | None:
         """The corner with one power at another value, as near to it as its axis and the assumptions allow."""
-        axis = self.region.axes.get(name)
-        if axis is None or axis.fixed:
+        axis = self.region.axes[name]
+        if axis.fixed:
             return None
         value = min(axis.grid(), key=lambda v: abs(math.log(v / value)))
-        count = {self.count: point[self.count]} if self.count else {}
-        return self.region.corner(**count, **{name: value})
+        return self.region.corner({**{n: point[n] for n in self.counts}, name: value})
 
     # -- rays ---------------------------------------------------------------------------------------------------------
-    def _ray(
-        self, kind: str, base: dict[str, Any] | None, moves: dict[str, float], ratio: float
-    ) -> Iterable[Ladder]:
-        """The ladder from a base along `moves` {size: rate}: one or none."""
-        if base is None:
-            return
+    def _ray(self, kind: str, base: Point, moves: dict[str, float], step: float) -> Iterable[Ladder]:
+        """The ladder from a base along `moves` {size: rate}: one or none.
+
+        A ladder in one size starts at its smallest feasible value, one in several at the base.
+        """
         lead = next(iter(moves))
+        start = self._lowest_on_ray(base, lead) if len(moves) == 1 else base
+        if start is None:
+            return
         axis = self.region.axes[lead]
-        start = base[lead] if len(moves) > 1 else axis.low
-        values = [v for v in replace(axis, low=start).grid(ratio) if v >= start]
+        top = min(axis.high, self.top) if lead in self.counts else axis.high
+        if lead in self.counts and top < start[lead] * step ** (LEAST_RUNGS + 1):
+            step = math.sqrt(step)
         rungs = []
-        for value in values:
-            growth = value / start
-            point = {**base, **{n: round(base[n] * growth**rate) for n, rate in moves.items()}, lead: value}
-            if all(self.region.axes[n].holds(point[n]) for n in moves) and self.region.feasible(point):
+        for value in replace(axis, low=start[lead]).grid(step, top):
+            growth = value / start[lead]
+            point = {**start, **{n: round(start[n] * growth**rate) for n, rate in moves.items()}, lead: value}
+            inside = growth >= 1 and all(self.region.axes[n].holds(point[n]) for n in moves)
+            if inside and self.region.feasible(point):
                 rungs.append(point)
-        rungs = [r for r in rungs if lead != self.count or r[lead] <= self.top]
         if _long_enough(rungs, lead) and self.region.goes_on(rungs[-1], moves):
             yield Ladder(kind, tuple(moves), tuple(rungs))
 
+    def _lowest_on_ray(self, base: Point, lead: str) -> Point | None:
+        axis = self.region.axes[lead]
+        points = ({**base, lead: value} for value in axis.grid())
+        first = next((p for p in points if self.region.feasible(p)), None)
+        if first is None or axis.listed is not None:
+            return first
+        return {**first, lead: self.region.lowest(first, lead)}
+
     def _power_rays(self) -> Iterable[Ladder]:
         for name in self.powers:
-            ratio = 16.0 if name == "d" and self.region.axes[name].high > 2**16 else STEP
+            step = FREE_STEP if name == "d" and self.region.axes[name].high > 2**16 else STEP
             for base in self._power_bases(name):
-                yield from self._ray(name, base, {name: 1.0}, ratio)
+                yield from self._ray(name, base, {name: 1.0}, step)
 
-    def _power_bases(self, name: str) -> list[dict[str, Any] | None]:
+    def _power_bases(self, name: str) -> list[Point]:
+        """Where a constant is needed most and cheapest first."""
         found = self.needs.get(name, [])
         if name == "d" or "d" not in self.powers:
-            return [*self._corners(), *found[:1]]
-        far = min(self.region.axes["d"].high, FAR_D)
-        return [*(self._moved(c, "d", far) for c in self._corners()), *found]
+            return [*found[:1], *self.corners]
+        far = [p for c in self.corners for p in _some(self._moved(c, "d", self.far))]
+        return [*found[:1], *far, *found[1:]]
 
     def _diagonals(self) -> Iterable[Ladder]:
-        if len(self.powers) < 2 or self.first is None:
+        if len(self.powers) < 2:
             return
         for moves in ({"d": 1.0, "m": 1.0}, {"m": 1.0, "d": 0.5}):
             yield from self._ray("diagonal", self.first, moves, STEP)
@@ -178,61 +178,60 @@ class Builder:
 
     def _edge(self) -> Iterable[Ladder]:
         """m upwards with the smallest d that the assumptions allow."""
-        count = {self.count: self.first[self.count]} if self.count else {}
-        points = [
-            self.region.corner(m=m, **count) for m in self.region.axes["m"].grid(STEP) if m >= self.first["m"]
-        ]
-        rungs = [p for p in points if p is not None]
+        held = {n: self.first[n] for n in self.counts}
+        values = [m for m in self.region.axes["m"].grid(STEP) if m >= self.first["m"]]
+        rungs = [p for m in values for p in _some(self.region.corner({**held, "m": m}))]
         if _long_enough(rungs, "m") and rungs[-1]["d"] > 2 * rungs[0]["d"]:
             yield Ladder("diagonal", ("m", "d"), tuple(rungs))
 
-    def _count_bases(self) -> list[dict[str, Any]]:
-        """Where facts are added: at the smallest d and m that the largest number of them needs, at a large d, and where
-        the constant is needed most."""
-        base = self.region.corner(**{self.count: self._nearest_count(self.top)})
-        if base is None:
-            return []
-        far = self._moved(base, "d", min(self.region.axes["d"].high, FAR_D)) if "d" in self.powers else None
-        return [b for b in (base, far, *self.needs.get(self.count, [])) if b is not None]
+    def _count_bases(self, count: str) -> list[Point]:
+        """Where facts are added: where the constant is needed most, at the smallest d and m that the largest number of
+        facts needs, and at a large d."""
+        found = self.needs.get(count, [])
+        corner = _some(self.region.corner({count: self._count_values(count)[-1]}))
+        far = [p for c in corner if "d" in self.powers for p in _some(self._moved(c, "d", self.far))]
+        return [*found[:1], *corner, *far, *found[1:]]
 
-    def _nearest_count(self, value: int) -> int:
-        grid = self.region.axes[self.count].grid(COUNT_STEP)
-        return max([v for v in grid if v <= value], default=grid[0])
+    def _count_values(self, count: str) -> list[int]:
+        """Numbers of facts from the smallest to the largest."""
+        axis = replace(self.region.axes[count], low=self.first[count])
+        return axis.grid(COUNT_STEP, max(self.top, self.first[count]))
 
-    def _count_rays(self) -> Iterable[Ladder]:
-        if self.count is None:
-            return
-        for base in self._count_bases():
-            yield from self._ray("F", base, {self.count: 1.0}, COUNT_STEP)
+    def _count_rays(self, count: str) -> Iterable[Ladder]:
+        for base in self._count_bases(count):
+            yield from self._ray("F", base, {count: 1.0}, COUNT_STEP)
 
-    def _joint(self) -> Iterable[Ladder]:
-        """Facts together with d, with m, and with both."""
-        if self.count is None or not self.powers:
-            return
-        demanding = [*self.needs.get(self.count, []), self.first]
+    def _joint(self, count: str) -> Iterable[Ladder]:
+        """Facts together with d, with m, and with both; or with as much of them as the assumptions ask for."""
+        path = self._corner_path(count)
+        yield from path
+        base = next(iter(self.needs.get(count, [])), self.first)
+        asked = path[0].moves if path else ()
         for name in self.powers:
-            yield from self._ray("joint", self._start(demanding[0], [name]), {self.count: 1.0, name: 1.0}, COUNT_STEP)
-        if len(self.powers) == 2:
-            moves = dict.fromkeys((self.count, *self.powers), 1.0)
-            yield from self._ray("joint", self._start(self.first, self.powers), moves, COUNT_STEP)
-        yield from self._corner_path()
+            if name not in asked:
+                yield from self._joint_ray(base, count, [name])
+        if len(self.powers) == 2 and not asked:
+            yield from self._joint_ray(self.first, count, self.powers)
 
-    def _start(self, base: dict[str, Any], moving: list[str]) -> dict[str, Any]:
-        """A base with the smallest number of facts, and as large other sizes where the assumptions let them."""
-        low = self.first[self.count]
-        return {**base, self.count: low, **{n: max(self.first[n], min(low, self.region.axes[n].high)) for n in moving}}
+    def _joint_ray(self, base: Point, count: str, moving: list[str]) -> Iterable[Ladder]:
+        """From the smallest number of facts, as large a d, and an m that gets beyond powers of L."""
+        low = self.first[count]
+        top = {**self.first, count: self.top}
+        least = {"d": low, "m": math.ceil(CROSSED * log_count(top) ** 3 * low / self.top)}
+        starts = {n: max(self.first[n], min(least[n], self.region.axes[n].high)) for n in moving}
+        moves = dict.fromkeys((count, *moving), 1.0)
+        yield from self._ray("joint", {**base, count: low, **starts}, moves, COUNT_STEP)
 
-    def _corner_path(self) -> Iterable[Ladder]:
-        """Facts with the smallest m and d that the assumptions allow with them."""
-        counts = [
-            v
-            for v in self.region.axes[self.count].grid(COUNT_STEP)
-            if self.first[self.count] <= v <= self.top
-        ]
-        rungs = [p for p in (self.region.corner(**{self.count: v}) for v in counts) if p is not None]
+    def _corner_path(self, count: str) -> list[Ladder]:
+        """Facts with the smallest m and d that the assumptions allow with them; none where they ask for no more."""
+        values = self._count_values(count)
+        if len(values) <= LEAST_RUNGS:
+            values = sorted({*values, *(round(v * math.sqrt(COUNT_STEP)) for v in values[:-1])})
+        rungs = [p for v in values for p in _some(self.region.corner({count: v}))]
         moving = tuple(n for n in self.powers if rungs and rungs[-1][n] > rungs[0][n])
-        if moving and _long_enough(rungs, self.count):
-            yield Ladder("joint", (self.count, *moving), tuple(rungs))
+        return (
+            [Ladder("joint", (count, *moving), tuple(rungs))] if moving and _long_enough(rungs, count) else []
+        )
 
     def _parameters(self) -> Iterable[Ladder]:
         """Other numbers of the family, where their range spans a large factor."""
@@ -241,11 +240,15 @@ class Builder:
             if name == "delta" or not isinstance(size.given, tuple) or values[0] <= 0:
                 continue
             low, high = size.given
-            if high / low >= 16:
+            if high / low >= WIDE:
                 steps = [low * (high / low) ** (k / 8) for k in range(9)]
                 rungs = [p for p in ({**self.first, name: v} for v in steps) if self.region.feasible(p)]
                 if len(rungs) >= LEAST_RUNGS:
                     yield Ladder("parameter", (name,), tuple(rungs))
+
+
+def _some(point: Point | None) -> list[Point]:
+    return [] if point is None else [point]
 
 
 def by_priority(ladders: list[Ladder]) -> list[Ladder]:
@@ -266,32 +269,3 @@ def beyond_logarithms(ladder: Ladder) -> bool:
 
 def _long_enough(rungs: list[dict[str, Any]], lead: str) -> bool:
     return len(rungs) >= LEAST_RUNGS and rungs[-1][lead] >= SHORTEST * rungs[0][lead]
-
-
-def scouting_points(region: Region, relevant: Iterable[str]) -> list[dict[str, Any]]:
-    """A coarse grid over the region."""
-    first = region.corner()
-    if first is None:
-        return []
-    values = {}
-    for name, axis in region.axes.items():
-        if axis.fixed or (name in POWERS and name not in relevant):
-            values[name] = [first[name]]
-        elif name in COUNTS:
-            values[name] = [v for v in (first[name] * k for k in SCOUTED_COUNTS) if axis.holds(v)]
-        else:
-            steps = [max(first[name], v) for v in SCOUTED[name]]
-            values[name] = sorted({v for v in steps if axis.holds(v)} | {first[name]})
-    points = [{**first, **dict(zip(values, point, strict=True))} for point in itertools.product(*values.values())]
-    return [p for p in points if region.feasible(p)]
-
-
-def demanding(points: list[dict[str, Any]], needs: list[float], name: str) -> list[dict[str, Any]]:
-    """The points of a coarse grid to start ladders in one size from: those whose largest value of it needs most."""
-    best: dict[str, tuple[int, float, dict[str, Any]]] = {}
-    for point, need in zip(points, needs, strict=True):
-        others = repr(sorted((n, v) for n, v in point.items() if n != name))
-        if others not in best or point[name] > best[others][0]:
-            best[others] = (point[name], need, point)
-    ranked = sorted(best.values(), key=lambda entry: (-entry[1], repr(sorted(entry[2].items()))))
-    return [point for _, need, point in ranked[:BASES] if need > -math.inf]

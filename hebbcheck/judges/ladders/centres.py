@@ -99,7 +99,9 @@ def tail_centres(cells: list[np.ndarray], allowed: tuple[float, ...]) -> Centres
         for column, k in enumerate(kept):
             samples[b, column] = np.partition(drawn[k], places[k])[places[k]]
     samples = np.where(np.isfinite(samples), samples, y[kept])
-    covariance = np.cov(samples, rowvar=False).reshape(len(kept), len(kept)) + MODEL_ERROR**2 * np.eye(len(kept))
+    covariance = np.cov(samples, rowvar=False).reshape(len(kept), len(kept)) + MODEL_ERROR**2 * np.eye(
+        len(kept)
+    )
     return Centres(kept, y[kept], covariance, [count] * len(kept), slack, [0.0] * len(kept))
 
 

@@ -22,8 +22,9 @@ POINTS = 200
 HALF = 0.025
 """Intervals in a finding are two-sided with 95% confidence."""
 BLIND = (
-    "a verdict on constants does not vouch for logarithms: a missing square root of L is rarely seen at sizes that can "
-    "be drawn, nor a small power of F in a term that others dominate; where a constant is known, judge the claim with it"
+    "a verdict on constants does not vouch for logarithms: a missing square root of L is rarely seen at sizes that "
+    "can be drawn, nor a small power of F in a term that others dominate; where a constant is known, judge the claim "
+    "with it"
 )
 
 
@@ -31,10 +32,17 @@ class Conclusion:
     """What was measured for one claim, and what follows."""
 
     def __init__(
-        self, claim: Claim, settings: Settings, region: Region, signs: dict[str, int], relevant: list[str], climbs: list[Climb]
+        self,
+        claim: Claim,
+        settings: Settings,
+        region: Region,
+        signs: dict[str, int],
+        relevant: list[str],
+        kinds: list[str],
+        climbs: list[Climb],
     ) -> None:
         self.claim, self.settings, self.region = claim, settings, region
-        self.relevant, self.climbs = relevant, climbs
+        self.relevant, self.kinds, self.climbs = relevant, kinds, climbs
         self.directions = Directions(signs)
         self.names = " = ".join(name if sign >= 0 else f"1/{name}" for name, sign in signs.items())
         self.standings = rule.stand(climbs)
@@ -74,6 +82,11 @@ class Conclusion:
     # -- the verdict --------------------------------------------------------------------------------------------------
     def verdict(self) -> tuple[Outcome, str]:
         """The outcome and the sentence that justifies it."""
+        if not self.climbs:
+            return Outcome.INCONCLUSIVE, (
+                "no ladder of sizes could be climbed, so growth cannot be seen; wider ranges of the family's sizes, "
+                "or a larger profile, would decide"
+            )
         if not any(climb.evidence for climb in self.climbs):
             return Outcome.VACUOUS, self._nothing()
         refuted = self.refuted()
@@ -87,7 +100,9 @@ class Conclusion:
         rising = [(s, s.growth) for s in self.standings if s.contradicts and s.growth]
         if not rising:
             return None
-        worst, _ = max(rising, key=lambda pair: pair[1].slope.low(self.level) / rule.RISING[pair[0].ladder.kind])
+        worst, _ = max(
+            rising, key=lambda pair: pair[1].slope.low(self.level) / rule.RISING[pair[0].ladder.kind]
+        )
         return wording.refuted(worst, self.names, self.level)
 
     def _not_refuted(self) -> tuple[Outcome, str]:
@@ -96,7 +111,7 @@ class Conclusion:
             return Outcome.INCONCLUSIVE, short
         undecided = [(s, s.growth) for s in self.standings if s.open and s.growth]
         if undecided:
-            worst, _ = max(undecided, key=lambda pair: pair[1].top[0] + pair[1].slope.value * pair[1].length)
+            worst, _ = max(undecided, key=lambda pair: pair[1].ahead)
             return Outcome.INCONCLUSIVE, wording.undecided(worst, self.names)
         if self.test.fails:
             return Outcome.INCONCLUSIVE, wording.held_out_failed(self.test, self.names)
@@ -110,8 +125,6 @@ class Conclusion:
     def _nothing(self) -> str:
         undefined = sum(climb.undefined for climb in self.climbs)
         total = sum(climb.draws for climb in self.climbs)
-        if not total:
-            return "no ladder of sizes could be drawn, so nothing was measured"
         if undefined == total:
             return f"the relation had no value (NaN or a division by zero) on any of {total} draws"
         return f"no instance met the assumptions in {total} draws"
@@ -119,18 +132,30 @@ class Conclusion:
     def _too_short(self) -> str | None:
         """Why the ladders span too little, or nothing varies."""
         told = [s.ladder for s in self.standings if s.state is not State.THIN and not s.climb.is_tail]
-        if not told:
+        if not told and self._varies():
             return "no ladder of sizes is long enough to see growth; wider ranges of the family's sizes would decide"
+        still = [k for k in self.kinds if len(k) == 1 and not any(ladder.kind == k for ladder in told)]
+        if still:
+            return (
+                f"no ladder in {still[0]} alone could be climbed at this profile; a larger one would decide"
+            )
         for name, least in rule.SPANS.items():
             axis = self.region.axes.get(name)
             if axis is None or axis.fixed or (name in ("d", "m") and name not in self.relevant):
                 continue
-            reached = max(rung.get(name, 0) for ladder in told for rung in ladder.rungs)
+            reached = max((rung.get(name, 0) for ladder in told for rung in ladder.rungs), default=0)
             if reached < (least if axis.open else min(least, axis.high)):
-                return f"{name} only reached {wording.power_of_two(reached)}; {name} beyond {least} would decide"
+                return (
+                    f"{name} only reached {wording.power_of_two(reached)}; {name} beyond {least} would decide"
+                )
         if varies(self.claim) and not any(climb.is_tail for climb in self.climbs):
             return "no cell could be drawn often enough to see small failure probabilities; more draws would decide"
         return None
+
+    def _varies(self) -> bool:
+        """Whether a size varies that the relation depends on."""
+        free = [n for n, axis in self.region.axes.items() if not axis.fixed]
+        return any(n in self.relevant or n not in ("d", "m") for n in free)
 
     def _says_nothing(self) -> bool:
         limits = [climb.trivial_from for climb in self.climbs if climb.evidence and not climb.is_tail]
@@ -199,7 +224,9 @@ class Conclusion:
         signs = self.directions.signs
         if not self.directions.monotone:
             either = ", ".join(n for n, sign in signs.items() if sign == 0)
-            notes.append(f"the form is monotone in neither direction of {either}: its constant was searched on a grid")
+            notes.append(
+                f"the form is monotone in neither direction of {either}: its constant was searched on a grid"
+            )
         if len(signs) > 1:
             notes.append("constants that weaken the bound in one direction share a common value")
         idle = [n for n in ("d", "m") if n in self.region.axes and n not in self.relevant]

@@ -11,10 +11,10 @@ from .build import Ladder
 from .centres import Centres
 from .windows import middle_window, top_window
 
-RESAMPLES = 4000
+RESAMPLES = 10_000
 MOST_IDLE = 0.1
 """Where more draws than this share need no constant at all, the needed constant is only just emerging, as a difference
-of sides that nearly balance: its logarithm then grows fast, whatever becomes of it, and does not tell how it goes on."""
+of sides that nearly balance: its logarithm grows fast, whatever becomes of it, and does not tell how it goes on."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,11 @@ class Growth:
     top: tuple[float, float]
     length: float
 
+    @property
+    def ahead(self) -> float:
+        """log C where the ladder is extended over its own length again, by its exponent or as far as it still grows."""
+        return self.top[0] + min(max(self.in_size.value, 0.0) * self.length, self.remaining[2])
+
 
 def growth_of(ladder: Ladder, centres: Centres, tails: tuple[float, float]) -> Growth | None:
     """The growth at a ladder's top; None where fewer than three rungs there have a centre."""
@@ -61,15 +66,17 @@ def growth_of(ladder: Ladder, centres: Centres, tails: tuple[float, float]) -> G
     logs = np.array([sizes[k] for k in centres.rungs])
     slope, in_size = slope_of(scale, centres, top), slope_of(logs, centres, top)
     width = logs[top[-1]] - logs[top[0]]
-    if len(middle) >= 2 and max(centres.idle[k] for k in (*top, *middle)) <= MOST_IDLE:
+    if len(middle) >= 2:
         below = slope_of(logs, centres, middle)
         functionals = np.stack([in_size.functional, below.functional]) * width
-        remaining = _remaining(functionals, centres, tails)
+        low, value, high = _remaining(functionals, centres, tails)
+        emerging = max(centres.idle[k] for k in (*top, *middle)) > MOST_IDLE
+        remaining = (0.0 if emerging else low, value, high)
     else:
         remaining = (0.0, np.inf, np.inf)
     end = len(centres.rungs) - 1
-    length = _length_again(ladder)
-    return Growth(slope, in_size, remaining, (float(centres.y[end]), centres.error(end)), length)
+    top_value = (float(centres.y[end]), centres.error(end))
+    return Growth(slope, in_size, remaining, top_value, sizes[-1] - sizes[0])
 
 
 def slope_of(x: np.ndarray, centres: Centres, window: list[int]) -> Slope:
@@ -102,13 +109,3 @@ def aitken(upper: float, lower: float) -> float:
         return np.inf
     ratio = upper / lower
     return float(upper * ratio / (1 - ratio))
-
-
-def _length_again(ladder: Ladder) -> float:
-    """How far the ladder's scale goes on when it is extended over its own length again, in log size."""
-    logs, scale = ladder.log_sizes, ladder.scale
-    if not ladder.by_logarithm:
-        return logs[-1] - logs[0]
-    # L is affine in the logarithm of the count: twice the length doubles the step of L
-    L = np.exp(scale)
-    return float(np.log(2 * L[-1] - L[0]) - scale[-1])

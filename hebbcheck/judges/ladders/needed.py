@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -210,11 +211,17 @@ def first_on_grid(f: Callable[[float], float]) -> tuple[float, float]:
 
 def directions_of(claim: Claim, instances: list[Any], sizes: list[Any]) -> Directions:
     """The direction in which each constant weakens the claim, by evaluation on a few instances and sizes."""
-    signs = {}
+    signs, found = {}, False
     for name in claim.constants:
         seen = {sign for x in instances for sign in _relation_signs(claim, x, name)}
+        found = found or bool(seen)
         seen |= {sign for x in [*instances, *sizes] for sign in _probability_signs(claim, x, name)}
         signs[name] = 1 if not seen else (seen.pop() if len(seen) == 1 else 0)
+    if not found and any(_probability_signs(claim, x, name) for x in sizes for name in claim.constants):
+        raise HebbcheckError(
+            f"the constants of claim {claim.id!r} stand in its failure probability alone, and no relation depends on "
+            "them; a constant is judged by what draws need of it; state the probability with the constant's value"
+        )
     return Directions(signs)
 
 
@@ -229,7 +236,7 @@ def _relation_signs(claim: Claim, instance: Any, name: str) -> set[int]:
             return set()
     count = max(map(len, courses))
     courses = [c if len(c) == count else [math.inf] * count for c in courses]
-    steps = zip(courses, courses[1:], strict=False)
+    steps = itertools.pairwise(courses)
     return {_sign(a, b) for before, after in steps for a, b in zip(before, after, strict=True)} - {0}
 
 
@@ -246,7 +253,7 @@ def _probability_signs(claim: Claim, sizes: Any, name: str) -> set[int]:
         return set()
     others = dict.fromkeys(claim.constants, 1.0)
     values = [claim.allowed_failure(sizes, {**others, name: c}) for c in TRIED]
-    return {_sign(a, b) for a, b in zip(values, values[1:], strict=False)} - {0}
+    return {_sign(a, b) for a, b in itertools.pairwise(values)} - {0}
 
 
 def _arguments(function: Callable) -> list[str]:

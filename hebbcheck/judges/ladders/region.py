@@ -130,8 +130,11 @@ class Region:
         except ArithmeticError:
             return False
 
-    def corner(self, high: dict[str, int] | None = None, **fixed: Any) -> dict[str, Any] | None:
+    def corner(
+        self, fixed: dict[str, Any] | None = None, high: dict[str, int] | None = None
+    ) -> dict[str, Any] | None:
         """The smallest feasible point: facts first, then m, then d.  `fixed` holds numbers where they are."""
+        fixed = fixed or {}
         order = [n for n in ("F", "n", "count", "m", "d") if n in self.axes]
         held = {**self.typical, **fixed}
         grids = [[fixed[n]] if n in fixed else self.axes[n].grid(high=(high or {}).get(n)) for n in order]
@@ -144,10 +147,11 @@ class Region:
     def _refined(self, point: dict[str, Any], free: list[str]) -> dict[str, Any]:
         for name in free:
             if self.axes[name].listed is None:
-                point = {**point, name: self._lowest(point, name)}
+                point = {**point, name: self.lowest(point, name)}
         return point
 
-    def _lowest(self, point: dict[str, Any], name: str) -> int:
+    def lowest(self, point: dict[str, Any], name: str) -> int:
+        """The smallest feasible value of one size, below that of a feasible point."""
         low, high = self.axes[name].low, point[name]
         while low < high:
             middle = (low + high) // 2
@@ -164,7 +168,7 @@ class Region:
         for name, axis in self.axes.items():
             given = sizes[name].given
             high[name] = FAR if axis.open else int(given[1]) if isinstance(given, tuple) else axis.high
-        return self.corner(high)
+        return self.corner(high=high)
 
     def goes_on(self, rung: dict[str, Any], moves: dict[str, float]) -> bool:
         """Whether the region goes on well beyond a ladder's top: a ladder that it ends cannot diverge alone."""

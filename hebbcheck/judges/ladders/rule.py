@@ -15,15 +15,15 @@ from .centres import Centres, centres_of, tail_centres
 from .climb import Climb
 from .growth import Growth, growth_of
 
-RISING = {"d": 0.03, "m": 0.03, "diagonal": 0.03, "parameter": 0.25, "F": 0.5, "joint": 1.0, "tail": 1.0}
+RISING = {"d": 0.03, "m": 0.03, "diagonal": 0.03, "parameter": 0.25, "F": 0.5, "joint": 1.0, "tail": 1.5}
 """A local exponent above this, at the level, is growth (in log size; for F, joint and tail in log L)."""
-FLAT = {"d": 0.06, "m": 0.08, "diagonal": 0.12, "parameter": 0.3, "F": 0.6, "joint": 1.2, "tail": 1.2}
+FLAT = {"d": 0.06, "m": 0.08, "diagonal": 0.12, "parameter": 0.3, "F": 0.6, "joint": 1.2, "tail": 1.5}
 """A local exponent whose upper 95% limit lies under this is none."""
 CONVERGING = {"d": 0.2, "m": 0.3, "diagonal": 0.3, "parameter": 0.3, "F": 0.25, "joint": 0.25, "tail": 0.25}
 """A ladder whose remaining growth of log C has its upper limit under this has levelled off."""
 DECAYING = {"d": 0.7, "m": 0.7, "diagonal": 0.7, "parameter": 0.7, "F": 0.5, "joint": 0.5, "tail": 0.5}
 """Growth goes on if the lower limit of what remains of it exceeds this."""
-REMAINING_TAILS = (0.025, 0.05)
+REMAINING_TAILS = (0.01, 0.05)
 FLAT_LEVEL = 0.05
 PLATEAU, JOINT_PLATEAU = 0.9, 1.15
 """A rising ladder's top must exceed this share of the constant that smaller sizes need anyway."""
@@ -89,20 +89,16 @@ def stand(climbs: list[Climb]) -> list[Standing]:
     for s in standings:
         if s.growth is None:
             continue
-        s.plateau = plateau_of(s, standings)
+        s.plateau = max(plateau_of(s, standings), highest if s.climb.is_tail else -math.inf)
         least = s.plateau + math.log(PLATEAU if len(s.ladder.moves) == 1 else JOINT_PLATEAU)
         value, error = s.growth.top
         s.contradicts = s.state is State.RISING and value - 2 * error > least
-        further = min(max(s.growth.slope.value, 0.0) * s.growth.length, s.growth.remaining[2])
-        s.passes = value + further > (s.plateau if s.climb.is_tail else highest)
+        s.passes = s.growth.ahead > highest
     return standings
 
 
 def _standing(climb: Climb, level: float) -> Standing:
-    if climb.is_tail:
-        centres = tail_centres(climb.needed, climb.ladder.allowed)
-    else:
-        centres = centres_of(climb.needed)
+    centres = tail_centres(climb.needed, climb.ladder.allowed) if climb.is_tail else centres_of(climb.needed)
     growth = growth_of(climb.ladder, centres, REMAINING_TAILS)
     return Standing(climb, centres, growth, state_of(climb.ladder, centres, growth, level))
 
@@ -161,7 +157,7 @@ def quantile_of(needed: np.ndarray, allowed: float) -> float:
     valid = np.sort(needed[~np.isnan(needed)])
     if not len(valid):
         return math.nan
-    return float(valid[max(len(valid) - 1 - int(math.floor(allowed * len(valid))), 0)])
+    return float(valid[max(len(valid) - 1 - math.floor(allowed * len(valid)), 0)])
 
 
 def held_out(climbs: list[Climb], allowed: Allowed) -> HeldOut:

@@ -21,7 +21,7 @@ VALUE_SECONDS = 1e-4
 LEAST_BEYOND = 3
 """A quantile is read where at least this many draws lie beyond it."""
 MOST_DRAWS = {"quick": 2000, "standard": 20_000, "paper": 20_000}
-DEAR = 1.5
+DEAR = 2.5
 """The cell costs at most this much more than the cheapest one."""
 
 
@@ -41,12 +41,18 @@ class Tail:
 def varies(claim: Claim) -> bool:
     """Whether the statement is one for many failure probabilities."""
     size = claim.family.sizes.get("delta")
-    return claim.fails_at_most == "delta" and size is not None and (size.listed is None or len(set(size.listed)) > 2)
+    return (
+        claim.fails_at_most == "delta"
+        and size is not None
+        and (size.listed is None or len(set(size.listed)) > 2)
+    )
 
 
-def tail_of(claim: Claim, settings: Settings, region: Region, climbs: list[Climb], seconds: float) -> Tail | None:
+def tail_of(
+    claim: Claim, settings: Settings, region: Region, climbs: list[Climb], seconds: float
+) -> Tail | None:
     """The cell that needs most among the cheap ones; None where the claim's probability does not vary."""
-    if not climbs or claim.fails_at_most is None or isinstance(claim.fails_at_most, int | float):
+    if claim.fails_at_most is None or isinstance(claim.fails_at_most, int | float):
         return None
     point, choice = _demanding(claim, region, climbs)
     if point is None:
@@ -54,9 +60,9 @@ def tail_of(claim: Claim, settings: Settings, region: Region, climbs: list[Climb
     cost = draw_seconds(claim.family, point, region.spanned) + len(PROBABILITIES) * VALUE_SECONDS
     draws = min(int(seconds / cost), MOST_DRAWS[settings.profile])
     for name in sorted(region.parameters, key=lambda n: n != "delta"):
-        pairs = [(v, allowed_at(claim, {**point, name: v})) for v in _values(claim, region, point, name)]
-        pairs = [(v, p) for v, p in pairs if p is not None and 0 < p <= 0.5 and p * draws >= LEAST_BEYOND]
-        pairs = sorted({p: (v, p) for v, p in pairs}.values(), key=lambda pair: -pair[1])
+        known = [(v, allowed_at(claim, {**point, name: v})) for v in _values(claim, region, point, name)]
+        usable = [(v, p) for v, p in known if p is not None and 0 < p <= 0.5 and p * draws >= LEAST_BEYOND]
+        pairs = sorted({p: (v, p) for v, p in usable}.values(), key=lambda pair: -pair[1])
         if len(pairs) >= 3 and pairs[0][1] >= 4 * pairs[-1][1]:
             rungs = tuple({**point, name: v} for v, _ in pairs)
             ladder = Ladder("tail", (name,), rungs, choice, tuple(p for _, p in pairs))
@@ -67,18 +73,34 @@ def tail_of(claim: Claim, settings: Settings, region: Region, climbs: list[Climb
 def _demanding(claim: Claim, region: Region, climbs: list[Climb]) -> tuple[dict[str, Any] | None, str]:
     """The rung that needs most among the cheap ones at which small failure probabilities meet the assumptions too."""
     cells = [
-        (draw_seconds(claim.family, rung, region.spanned), middle_of(climb.needed[r]), rung, climb.ladder.choice)
+        (
+            draw_seconds(claim.family, rung, region.spanned),
+            middle_of(climb.needed[r]),
+            rung,
+            climb.ladder.choice,
+        )
         for climb in climbs
         for r, rung in enumerate(climb.ladder.rungs)
     ]
     if "delta" in region.parameters:
-        cells = [entry for entry in cells if region.feasible({**entry[2], "delta": _smallest_delta(claim)})]
+        least = _smallest_delta(claim)
+        cells = [entry for entry in cells if region.feasible({**entry[2], "delta": least})]
+        corner = region.corner({"delta": least})
+        if corner is not None:
+            cost = draw_seconds(claim.family, corner, region.spanned)
+            cells.append((cost, math.nan, corner, _any_choice(claim, climbs)))
+    elif not cells and (first := region.corner()) is not None:
+        cells.append((0.0, math.nan, first, _any_choice(claim, climbs)))
     if not cells:
-        return region.corner(delta=_smallest_delta(claim)), climbs[0].ladder.choice
+        return None, ""
     cheapest = min(cost for cost, *_ in cells)
     cheap = [entry for entry in cells if entry[0] <= DEAR * cheapest]
     _, _, point, choice = max(cheap, key=lambda entry: entry[1] if math.isfinite(entry[1]) else -math.inf)
     return point, choice
+
+
+def _any_choice(claim: Claim, climbs: list[Climb]) -> str:
+    return climbs[0].ladder.choice if climbs else claim.family.choices[0]
 
 
 def _smallest_delta(claim: Claim) -> float:
@@ -95,7 +117,9 @@ def _values(claim: Claim, region: Region, point: dict[str, Any], name: str) -> l
         return sorted(size.listed)
     low, high = size.bounds()
     fine = [low + (high - low) * k / 400 for k in range(401)]
-    allowed = [(v, allowed_at(claim, {**point, name: v})) for v in fine if region.feasible({**point, name: v})]
+    allowed = [
+        (v, allowed_at(claim, {**point, name: v})) for v in fine if region.feasible({**point, name: v})
+    ]
     known = [(v, p) for v, p in allowed if p is not None and p > 0]
     if not known:
         return []

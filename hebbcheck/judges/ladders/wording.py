@@ -29,10 +29,9 @@ def exponent_text(s: Standing, level: float) -> str:
 
 def refuted(s: Standing, names: str, level: float) -> str:
     assert s.growth is not None
-    value, error = s.growth.top
     return (
         f"no constant suffices: the needed {names} grows like {exponent_text(s, level)} along {s.ladder.name}, "
-        f"to {number(math.exp(value))} there, without levelling off"
+        f"to {number(math.exp(s.growth.top[0]))} there, without levelling off"
     )
 
 
@@ -88,6 +87,8 @@ def held_out_failed(test: HeldOut, names: str) -> str:
 
 def supported(standings: list[Standing], names: str, constant: dict[str, float]) -> str:
     told = [s.ladder for s in standings if s.growth is not None and not s.climb.is_tail]
+    if not told:
+        return f"the relation held whatever {names} was on {len(standings)} ladders: no constant is needed"
     sizes = sorted({n for ladder in told for n in ladder.moves})
     tops = {n: max(ladder.rungs[-1][n] for ladder in told if n in ladder.moves) for n in sizes}
     reach = ", ".join(f"{n} = {power_of_two(v)}" for n, v in tops.items())
