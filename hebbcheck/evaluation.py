@@ -11,10 +11,10 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from . import balls
 from .arrays import Backend
 from .claim import Claim, Mean, Relation
 from .errors import HebbcheckError
+from .exact import balls
 from .inputs import Raw
 
 PRECISIONS = (128, 512, 2048)

@@ -16,8 +16,8 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from . import balls
-from .balls import Ball
+from .exact import balls
+from .exact.balls import Ball
 
 _NUMBERS = (int, float, Fraction, np.integer, np.floating)
 

@@ -52,7 +52,7 @@ def _pairwise(name: str, doc: str) -> cached_property:
 
 
 class Instance(Drawn):
-    """Keys, values, a map and a memory, with the paper's symbols as attributes (shapes in `definitions`)."""
+    """Keys, values, a map and a memory, with the paper's symbols as attributes (shapes in `exact.definitions`)."""
 
     # -- inputs ---------------------------------------------------------------------------------------------------
     @cached_property

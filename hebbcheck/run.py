@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shlex
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Executor
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from . import counterexample
 from .claim import Claim
@@ -22,7 +22,7 @@ from .judges.reported import figure_of
 from .progress import Progress
 from .settings import LEVEL, Settings
 from .store import Store
-from .sweeps import Job, run_jobs
+from .sweeps import Job, Task, run_jobs
 from .verdict import Finding, Outcome, Quantifier, passed, strict_json
 from .versions import versions
 
@@ -46,8 +46,8 @@ class Runner:
         _check_needs(claims)
         figures = {c.family.id: figure_of(c) for c in claims if isinstance(c.family, FigureFamily)}
         with self._recording() as (store, run_id):
-            with suppress(HebbcheckError):  # the claims that speak of it will say so, each in its verdict
-                list(self._figures(list(figures.values()), store, run_id))
+            for _ in self._figures(list(figures.values()), store, run_id):
+                pass  # where a figure fails, the claims that speak of it will say so, each in its verdict
             jobs = [Job(claim, self.settings, _judged(claim, self.settings)) for claim in claims]
             for job, outcome in self._outcomes(jobs, store):
                 record = strict_json(self._verdict(job, outcome))
@@ -57,7 +57,10 @@ class Runner:
     def reproduce(self, figures: Iterable[Figure]) -> Iterator[dict[str, Any]]:
         """The record of each figure, as they are reached."""
         with self._recording() as (store, run_id):
-            yield from self._figures(list(figures), store, run_id)
+            for record in self._figures(list(figures), store, run_id):
+                if isinstance(record, Exception):
+                    raise record
+                yield record
 
     @contextmanager
     def _recording(self) -> Iterator[tuple[Store, int]]:
@@ -83,17 +86,18 @@ class Runner:
         with closing(outcomes):
             yield from outcomes
 
-    def _figures(self, figures: list[Figure], store: Store, run_id: int) -> Iterator[dict[str, Any]]:
+    def _figures(self, figures: list[Figure], store: Store, run_id: int) -> Iterator[dict | Exception]:
         jobs = [Job(figure, self.settings, reproduce(figure, self.settings)) for figure in figures]
         for job, outcome in self._outcomes(jobs, store):
             if isinstance(outcome, Exception):
-                raise outcome
+                yield outcome
+                continue
             record = strict_json(self._figure(job, outcome))
             store.save_figure(run_id, record)
             yield record
 
     def _verdict(self, job: Job, outcome: Finding | Exception) -> dict[str, Any]:
-        claim: Claim = job.subject
+        claim = cast(Claim, job.subject)
         finding = outcome if isinstance(outcome, Finding) else _failed(outcome)
         files = {
             kind: counterexample.save(self.folder, claim, self.settings, kind, raw)
@@ -111,7 +115,7 @@ class Runner:
         }
 
 
-def _judged(claim: Claim, settings: Settings) -> Iterator[Any]:
+def _judged(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict], Finding]:
     """The judge of the claim's quantifier, found when the job begins: a claim that cannot be probed is a verdict."""
     return (yield from judge_of(claim.quantifier)(claim, settings))
 

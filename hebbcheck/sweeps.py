@@ -91,7 +91,7 @@ def run_jobs(
     store: Store | None = None,
     resume: bool = True,
     progress: Progress | None = None,
-) -> Iterator[tuple[Job, Any]]:
+) -> Generator[tuple[Job, Any], None, None]:
     """Run the jobs; each with its outcome as it ends: what its generator returned, or the Exception in it.
 
     With one job in parallel and no executor everything runs in this process, job after job; else over worker

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hebbcheck import balls
-from hebbcheck.balls import Ball, Undecided, from_array, in_ball_mode, precision, solve
+from hebbcheck.exact import balls
+from hebbcheck.exact.balls import Ball, Undecided, from_array, in_ball_mode, precision, solve
 
 rationals = st.fractions(min_value=-1000, max_value=1000, max_denominator=10**6)
 finite = st.floats(min_value=-1e6, max_value=1e6)

@@ -326,6 +326,22 @@ def test_reproduce_prints_the_table_of_a_figure(hebbcheck):
     assert json.loads(Path("out.json").read_text())[0]["attributes"] == {"height": 4}
 
 
+def test_a_figure_that_fails_is_a_verdict_of_its_claims_and_spares_the_others(hebbcheck):
+    claim = """
+import hebbcheck as hc
+from hebbcheck import geometry as geo
+
+@hc.claim("toy.height", over=geo.figure("toy"))
+def height(fig):
+    return hc.at_least(fig.height, 0)
+"""
+    Path("figure_toy.py").write_text(FIGURE.replace('params["n"] +', "1 / 0 +") + claim)
+    told = hebbcheck("verify", "./figure_toy.py", "claims_mixed.py::mix.true")
+    assert told.code == 1 and len(told.lines) == 3
+    assert any(re.search(r"^FAIL  toy\.height  error .*ZeroDivisionError", line) for line in told.lines)
+    assert "ZeroDivisionError" in refused(hebbcheck("reproduce", "./figure_toy.py"))
+
+
 def test_a_pipe_gets_plain_lines_that_are_not_wrapped(folder):
     out, err = process("verify", "claims_mixed.py", "--jobs", "1").communicate(timeout=60)
     assert "\x1b" not in out + err and "\r" not in out + err

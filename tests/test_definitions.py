@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hebbcheck.balls import Ball, from_array, precision
-from hebbcheck.definitions import (
+from hebbcheck.exact.balls import Ball, from_array, precision
+from hebbcheck.exact.definitions import (
     Definitions,
     bilinear_features,
     gram_of_bilinear,

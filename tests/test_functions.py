@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hebbcheck import functions as hf
-from hebbcheck.balls import Ball, from_array, precision
+from hebbcheck.exact.balls import Ball, from_array, precision
 
 X = np.array([[1.0, 4.0, 0.25], [2.0, 0.5, 9.0]])
 

@@ -94,8 +94,8 @@ class Screen:
         if not self.on_terminal:
             self.line(f"{mark}  {name}  {said}  ({quantifier})  {reason}")
         elif not self.quiet:
-            parts = [(mark, style), "  ", (name, "bold"), "  ", (said, style), "  ", (quantifier, "dim")]
-            self.console.print(Text.assemble(*parts))
+            styled = ((mark, style), (name, "bold"), (said, style), (quantifier, "dim"))
+            self.console.print(Text("  ").join(Text(*part) for part in styled))
             self.line(reason, indent=6)
         if not passed and record.get("replay"):
             self.line(one_line(record["replay"]), indent=6)

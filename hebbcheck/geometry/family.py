@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ..arrays import NUMPY, Backend, Streams
 from ..drawn import Sizes
 from ..errors import HebbcheckError
-from ..exactly import ExactInstance
+from ..exact.instances import ExactInstance
 from ..inputs import Raw
 from ..instance import Instance
 from ..verdict import Quantifier

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from .. import statistics
 from ..arrays import Streams
-from ..exactly import ExactInstance
+from ..exact.instances import ExactInstance
 from ..functions import trace
 from ..inputs import Raw
 from ..instance import Instance

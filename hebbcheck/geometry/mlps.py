@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from hypothesis import strategies as st
 
-from .. import rational
 from ..arrays import Streams
 from ..drawn import Drawn
 from ..errors import HebbcheckError
-from ..exactly import Exact, as_fractions
+from ..exact import rational
+from ..exact.instances import Exact, as_fractions
 from ..inputs import Raw
 from . import hard
 from .family import Family

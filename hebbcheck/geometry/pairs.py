@@ -11,7 +11,7 @@ from ..arrays import Streams
 from ..checks import whole_number
 from ..drawn import Drawn
 from ..errors import HebbcheckError
-from ..exactly import Exact
+from ..exact.instances import Exact
 from ..inputs import Raw
 from . import hard
 from .family import Family

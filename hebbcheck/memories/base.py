@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..errors import HebbcheckError
 
 if TYPE_CHECKING:
-    from ..exactly import ExactInstance
+    from ..exact.instances import ExactInstance
     from ..instance import Instance
 
 

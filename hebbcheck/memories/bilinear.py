@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import definitions, enclosures, statistics
+from .. import statistics
+from ..exact import definitions, enclosures
 from ..functions import max, sqrt
 from .base import Memory
 
 if TYPE_CHECKING:
-    from ..exactly import ExactInstance
+    from ..exact.instances import ExactInstance
     from ..instance import Instance
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import definitions, statistics
+from .. import statistics
+from ..exact import definitions
 from .base import Memory
 
 if TYPE_CHECKING:
-    from ..exactly import ExactInstance
+    from ..exact.instances import ExactInstance
     from ..instance import Instance
 
 

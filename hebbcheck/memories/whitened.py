@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from .. import enclosures, statistics
+from .. import statistics
+from ..exact import enclosures
 from ..functions import sqrt
 from .bilinear import Bilinear
 
 if TYPE_CHECKING:
-    from ..exactly import ExactInstance
+    from ..exact.instances import ExactInstance
     from ..instance import Instance
 
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from flint import arb, fmpq, fmpz
 
-from . import balls, functions
+from .. import functions
+from . import balls
 from .balls import Ball
 
 Matrix = Sequence[Sequence[Any]] | np.ndarray

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..functions import max, sqrt, sum
 from . import balls, rational
 from .balls import Ball
-from .functions import max, sqrt, sum
 
 
 def operator_norm(S: np.ndarray) -> Ball:

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import NUMPY, Backend, Streams
+from ..drawn import Drawn
+from ..errors import HebbcheckError
+from ..functions import max, sqrt
+from ..inputs import Raw
+from ..instance import Instance
 from . import rational
-from .arrays import NUMPY, Backend, Streams
 from .balls import Ball
 from .definitions import Definitions
-from .drawn import Drawn
-from .errors import HebbcheckError
-from .functions import max, sqrt
-from .inputs import Raw
-from .instance import Instance
 
 
 class Exact(Drawn):

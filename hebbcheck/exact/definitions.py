@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .balls import object_array
-from .exact import Matrix, Numbers, extreme, magnitude
+from .numbers import Matrix, Numbers, extreme, magnitude
 
 
 class Definitions:

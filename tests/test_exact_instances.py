@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from hebbcheck import HebbcheckError, rational
+from hebbcheck import HebbcheckError
 from hebbcheck import geometry as geo
 from hebbcheck.arrays import Streams
-from hebbcheck.balls import Ball, Undecided, precision
-from hebbcheck.enclosures import operator_norm, pseudoinverse_of_gram
-from hebbcheck.exactly import ExactInstance, as_fractions
+from hebbcheck.exact import rational
+from hebbcheck.exact.balls import Ball, Undecided, precision
+from hebbcheck.exact.enclosures import operator_norm, pseudoinverse_of_gram
+from hebbcheck.exact.instances import ExactInstance, as_fractions
 
 ATTRIBUTES = (
     *(

@@ -1,0 +1,1 @@
+"""Exact arithmetic: balls, rationals, the statistics by definition, and instances made of them."""
