@@ -92,7 +92,8 @@ def _decide(finding: Finding, found: list[dict], proof: list[Step] | None, beyon
         finding.counterexamples = {"smallest": smallest["smallest"], "worst": worst["worst"]}
         finding.outcome = Outcome.REFUTED
         exactly = "confirmed exactly" if smallest["exact"] else "far beyond rounding"
-        finding.reason = f"An instance breaks it, {exactly} (relative slack {worst['ratio']:.3g}; smallest: {_sizes(smallest)})."
+        found = f"relative slack {worst['ratio']:.3g}; smallest: {_sizes(smallest)}"
+        finding.reason = f"An instance breaks it, {exactly} ({found})."
     elif finding.instances == 0:
         finding.outcome = Outcome.VACUOUS
         finding.reason = f"No instance met the assumptions ({finding.undefined} were undefined)."
@@ -101,7 +102,8 @@ def _decide(finding: Finding, found: list[dict], proof: list[Step] | None, beyon
         finding.reason = f"The bound never passed the trivial value on {finding.instances} instances."
     elif failed:
         finding.outcome = Outcome.INCONCLUSIVE
-        finding.reason = f"No counterexample in {finding.instances} instances, but the proof's step {failed[0]!r} does not vanish."
+        missing = f"the proof's step {failed[0]!r} does not vanish"
+        finding.reason = f"No counterexample in {finding.instances} instances, but {missing}."
     elif proof:
         finding.outcome = Outcome.PROVED
         finding.reason = (

@@ -1,4 +1,4 @@
-"""Identities: an equality of numbers or of all entries of arrays, exact on small instances, by sympy where a proof is given."""
+"""Identities: equalities of numbers or of arrays, exact on small instances, proved by sympy where a proof is given."""
 
 from __future__ import annotations
 

@@ -157,7 +157,8 @@ def _decide(finding: Finding) -> None:
         finding.reason = f"The ratio of measured to predicted has exponents within {TOLERANCE} of 0 {told}."
     else:
         finding.outcome = Outcome.INCONCLUSIVE
-        finding.reason = f"The exponents' intervals reach beyond {TOLERANCE} from 0 {told}; more cells or larger sizes decide."
+        beyond = f"The exponents' intervals reach beyond {TOLERANCE} from 0"
+        finding.reason = f"{beyond} {told}; more cells or larger sizes decide."
 
 
 def _rivals(sizes: dict[str, list[float]], ratios: list[float]) -> list[str]:
