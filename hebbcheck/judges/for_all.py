@@ -92,8 +92,8 @@ def _decide(finding: Finding, found: list[dict], proof: list[Step] | None, beyon
         finding.counterexamples = {"smallest": smallest["smallest"], "worst": worst["worst"]}
         finding.outcome = Outcome.REFUTED
         exactly = "confirmed exactly" if smallest["exact"] else "far beyond rounding"
-        found = f"relative slack {worst['ratio']:.3g}; smallest: {_sizes(smallest)}"
-        finding.reason = f"An instance breaks it, {exactly} ({found})."
+        told = f"relative slack {worst['ratio']:.3g}; smallest: {_sizes(smallest)}"
+        finding.reason = f"An instance breaks it, {exactly} ({told})."
     elif finding.instances == 0:
         finding.outcome = Outcome.VACUOUS
         finding.reason = f"No instance met the assumptions ({finding.undefined} were undefined)."
