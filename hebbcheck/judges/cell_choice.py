@@ -112,11 +112,9 @@ def scarce(group: list[Cell]) -> bool:
 def _grouped(cells: list[Cell]) -> list[list[Cell]]:
     """Cells of equal allowed probability, or thirds of them; the smallest probabilities first."""
     values = sorted({cell["allowed"] for cell in cells})
-    parts = values if len(values) <= GROUPS else np.array_split(values, 3)
-    groups = [
-        [cell for cell in cells if cell["allowed"] in set(np.atleast_1d(part).tolist())] for part in parts
-    ]
-    return [group for group in groups if group]
+    count = len(values) if len(values) <= GROUPS else 3
+    parts = [set(part.tolist()) for part in np.array_split(values, max(count, 1))]
+    return [group for part in parts if (group := [cell for cell in cells if cell["allowed"] in part])]
 
 
 def _apart(cells: list[Cell], rng: np.random.Generator, count: int) -> list[Cell]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..arrays import NUMPY
+from ..arrays import NUMPY, Backend
 from ..claim import Claim
 from ..evaluation import Value, evaluate
 from ..inputs import Raw
@@ -32,9 +32,8 @@ def nearest(pairs: list[tuple[Cell, dict]], count: int) -> list[Cell]:
 
     def nearness(pair: tuple[Cell, dict]) -> tuple[float, float]:
         pilot = pair[1]
-        return -pilot["failures"] / max(pilot["trials"], 1), math.inf if pilot["ratio"] is None else pilot[
-            "ratio"
-        ]
+        ratio = math.inf if pilot["ratio"] is None else pilot["ratio"]
+        return -pilot["failures"] / max(pilot["trials"], 1), ratio
 
     met = [pair for pair in pairs if pair[1]["trials"]] or pairs
     return [cell for cell, _ in sorted(met, key=nearness)[:count]]
@@ -56,7 +55,7 @@ def measure(claim: Claim, settings: Settings, params: dict) -> dict:
             for name, met in value.met.items():
                 total["unmet"][name] = total["unmet"].get(name, 0) + (not met)
             continue
-        failed = fails(judged, raw, value, settings)
+        value, failed = settled(judged, raw, value, settings)
         total["trials"] += 1
         total["failures"] += failed
         total["beyond_trivial"] += value.beyond_trivial
@@ -78,12 +77,13 @@ def drawn(claim: Claim, settings: Settings, params: dict, index: int) -> tuple[R
     return raw, evaluate(claim, claim.family.build(raw, settings.arrays, streams))
 
 
-def fails(claim: Claim, raw: Raw, value: Value, settings: Settings) -> bool:
-    """Whether a draw breaks the relation by more than rounding; what float32 says is recomputed in float64."""
-    arrays = settings.arrays
-    if value.slack >= -ROUNDING * arrays.eps * value.scale:
-        return False
-    if arrays.dtype == "float64":
-        return True
+def settled(claim: Claim, raw: Raw, value: Value, settings: Settings) -> tuple[Value, bool]:
+    """(the claim's value, whether it is broken by more than rounding); failures of float32 are computed again."""
+    if not _fails(value, settings.arrays) or settings.arrays.dtype == "float64":
+        return value, _fails(value, settings.arrays)
     again = evaluate(claim, claim.family.build(raw, NUMPY))
-    return again.admissible and again.slack < -ROUNDING * NUMPY.eps * again.scale
+    return (again, _fails(again, NUMPY)) if again.admissible else (value, False)
+
+
+def _fails(value: Value, arrays: Backend) -> bool:
+    return value.slack < -ROUNDING * arrays.eps * value.scale

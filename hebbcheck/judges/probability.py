@@ -27,10 +27,10 @@ QUANTIFIER = Quantifier.PROBABILITY
 CELLS = 6
 CHUNK = 200
 ROUNDS = 3
-MOST = 8
-"""At most this many times the needed draws, where few of them meet the assumptions."""
+MOST = (4, 16)
+"""At most this many times the needed draws, quick and standard, where few of them meet the assumptions."""
 MOST_DRAWS = (8000, 80_000)
-"""And at most so many draws a cell, quick and standard."""
+"""And at most so many draws a cell."""
 
 
 @dataclass
@@ -75,7 +75,7 @@ class Tally:
     def tasks(self, share: float, most: int) -> list[Task]:
         """The draws that are still needed, if this share of them counts."""
         missing = self.needed - self.trials
-        count = min(math.ceil(missing / max(share, 1 / MOST)) + (share < 1) * 10, most - self.drawn)
+        count = min(math.ceil(missing / share) + 10 if 0 < share < 1 else missing, most - self.drawn)
         start, self.drawn = self.drawn, self.drawn + max(count, 0)
         shared = {**self.cell, "role": "judged", "broken": None}
         return [
@@ -125,7 +125,7 @@ def _draw(
     for _ in range(ROUNDS):
         asked: list[tuple[Tally, Task]] = []
         for tally in (t for t in tallies if not t.enough):
-            most = min(MOST * tally.needed, settings.by_profile(*MOST_DRAWS))
+            most = min(settings.by_profile(*MOST) * tally.needed, settings.by_profile(*MOST_DRAWS))
             share = tally.trials / tally.drawn if tally.drawn else shares[_name(tally.cell)]
             asked += [(tally, task) for task in tally.tasks(share, most)]
         if not asked:

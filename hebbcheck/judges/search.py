@@ -1,8 +1,8 @@
 """What a search for counterexamples has seen: counts, the tightest instances, violations that were decided.
 
-A violation seen in floating point counts only after it was decided: in ball arithmetic from the exact inputs where the
-instance is small, beyond any rounding otherwise (`evaluation.violated`).  What a float32
-backend says of an instance is first recomputed in float64.
+A violation seen in floating point counts only after it was decided: in ball arithmetic from the exact inputs where
+the instance is small, beyond any rounding otherwise (`evaluation.violated`).  What a float32 backend says of an
+instance is first recomputed in float64.
 """
 
 from __future__ import annotations
