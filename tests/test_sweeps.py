@@ -80,7 +80,10 @@ def measure(subject, settings, params):
             time.sleep(60)
         case "matrix":
             a = np.random.default_rng(params["n"]).standard_normal((300, 300))
-            return {"sum": float((a @ a).sum()), "threads": sorted({i["num_threads"] for i in threadpool_info()})}
+            return {
+                "sum": float((a @ a).sum()),
+                "threads": sorted({i["num_threads"] for i in threadpool_info()}),
+            }
         case "types":
             return {"tuple": (1, np.float64(0.1)), "dict": {3: "three"}, "pair": str(params["pair"])}
     return {"subject": subject.id, "n": params["n"], "seed": settings.seed, "pid": os.getpid()}
