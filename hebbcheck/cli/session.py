@@ -141,7 +141,7 @@ def dask_executor(address: str) -> Iterator[tuple[Executor, int]]:
             "--dask needs the package distributed, which is not installed; try pip install 'hebbcheck[dask]'"
         ) from None
     try:
-        client = Client(address, timeout=10, set_as_default=False)
+        client = Client(address, timeout=5, set_as_default=False)
     except (OSError, ValueError) as error:
         raise HebbcheckError(
             f"no Dask scheduler answers at {address} ({error}); start one with dask scheduler"
