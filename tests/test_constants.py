@@ -152,8 +152,9 @@ def test_undefined_draws_are_counted_and_are_no_evidence():
     assert finding.undefined > 0 and finding.instances > 100
 
 
-def test_fixed_sizes_cannot_show_growth():
-    finding = judged(facts_claim(coherence, F=5, d=6, m=8, delta=0.1))
+@pytest.mark.parametrize("keys", [geo.sphere, geo.anything], ids=str)
+def test_fixed_sizes_cannot_show_growth(keys):
+    finding = judged(facts_claim(coherence, keys=keys, F=5, d=6, m=8, delta=0.1))
     assert finding.outcome is Outcome.INCONCLUSIVE and "wider ranges" in finding.reason
 
 
