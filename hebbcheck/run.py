@@ -23,7 +23,7 @@ from .progress import Progress
 from .settings import LEVEL, Settings
 from .store import Store
 from .sweeps import Job, Task, run_jobs
-from .verdict import Finding, Outcome, Quantifier, passed, strict_json
+from .verdict import Finding, Outcome, Quantifier, as_sentence, passed, strict_json
 from .versions import versions
 
 
@@ -166,7 +166,7 @@ def verdict_record(
         "seconds": round(seconds, 3),
         **settings.as_dict(),
         "versions": versions(settings.backend),
-        "reason": finding.reason,
+        "reason": as_sentence(finding.reason),
         "statement": claim.statement,
         "statement_is_latex": claim.statement_is_latex,
         "theme": claim.theme,
