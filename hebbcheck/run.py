@@ -14,7 +14,7 @@ from typing import Any, cast
 from . import counterexample
 from .claim import Claim
 from .discovery import load, paper_claims
-from .errors import HebbcheckError
+from .errors import HebbcheckError, message_of
 from .figure import Figure, reproduce
 from .geometry.figures import FigureFamily
 from .judges import judge_of
@@ -121,7 +121,7 @@ def _judged(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict
 
 
 def _failed(error: Exception) -> Finding:
-    said = " ".join(str(error).split()) or "no message"
+    said = message_of(error) or "no message"
     kind = "" if isinstance(error, HebbcheckError) else f"{type(error).__name__}: "
     return Finding(Outcome.ERROR, f"{kind}{said}")
 

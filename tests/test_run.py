@@ -193,6 +193,29 @@ def test_errors_are_verdicts_and_the_run_goes_on(run):
         assert said in record["reason"]
 
 
+@pytest.mark.parametrize("ending", [SystemExit(3), GeneratorExit(), pytest.skip.Exception("no")])
+def test_what_would_end_the_process_is_a_verdict_wherever_the_claim_is_called(run, ending):
+    """Its quantifier is read off its relation, which is asked for again when the record is written."""
+
+    def end(k):
+        raise ending
+
+    [record] = run(claim(end))
+    assert record["verdict"] == "error" and type(ending).__name__ in record["reason"]
+
+
+def test_an_exception_that_cannot_say_what_it_is_is_a_verdict(run):
+    class Mute(Exception):
+        def __str__(self):
+            raise RuntimeError("no words")
+
+    def fail(k):
+        raise Mute
+
+    [record] = run(claim(fail))
+    assert record["verdict"] == "error" and record["reason"] == "Mute: no message."
+
+
 def test_needs_must_be_known_before_anything_is_measured(run, monkeypatch):
     monkeypatch.setattr(attack, "measure", None)
     with pytest.raises(HebbcheckError, match=r"'run\.nowhere', which no claim is called"):
