@@ -12,7 +12,7 @@ from typing import Any
 
 from . import sources
 from .declarations import check_declaration
-from .errors import HebbcheckError
+from .errors import HebbcheckError, contained, printing_aside
 from .verdict import Quantifier
 
 
@@ -180,7 +180,8 @@ class Claim:
             return Quantifier.CONSTANTS
         if self.fails_at_most is not None:
             return Quantifier.PROBABILITY
-        relations = self._probe()
+        with contained(f"claim {self.id!r}"), printing_aside():
+            relations = self._probe()
         if any(r.in_expectation for r in relations):
             return Quantifier.EXPECTATION
         if any(r.kind == "scales_as" for r in relations):

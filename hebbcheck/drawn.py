@@ -55,7 +55,8 @@ class Sizes:
                 "use F, d, m, delta, L, mu or sigma2"
             )
         known = sorted({n for n in dir(type(self)) if not n.startswith("_")} | set(self._names()))
-        close = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
+        close = [n for n in known if n.lower() == name.lower()]
+        close = close or difflib.get_close_matches(name, known, n=1, cutoff=0.4)
         hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(known)}"
         raise UnknownAttribute(f"the instance has no attribute {name!r}; {hint}")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 from .claim import Claim, collected
-from .errors import HebbcheckError
+from .errors import HebbcheckError, message_of, printing_aside
 
 PAPER = ("hebbcheck.bounds", "hebbcheck.reports")
 _loaded: dict[tuple[str, str], tuple[ModuleType, list[Claim]]] = {}
@@ -160,13 +160,14 @@ def _forget_namesakes(folder: Path) -> None:
 def _explained(path: Path) -> Iterator[None]:
     """Whatever keeps a file from importing, in one line."""
     try:
-        yield
+        with printing_aside():
+            yield
     except HebbcheckError as error:
         raise HebbcheckError(f"{path}: {error}") from None
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:  # SystemExit, and what test runners raise to skip a module
-        said = " ".join([f"{type(error).__name__}:", *str(error).split()]).rstrip(": ")
+        said = f"{type(error).__name__}: {message_of(error)}".rstrip(": ")
         raise HebbcheckError(
             f"{path} does not import: {said}{_line_in(path, error)}; run it with python to see more"
         ) from None

@@ -14,7 +14,7 @@ from typing import Any, cast
 from . import counterexample
 from .claim import Claim
 from .discovery import load, paper_claims
-from .errors import HebbcheckError
+from .errors import HebbcheckError, message_of
 from .figure import Figure, reproduce
 from .geometry.figures import FigureFamily
 from .judges import judge_of
@@ -23,7 +23,7 @@ from .progress import Progress
 from .settings import LEVEL, Settings
 from .store import Store
 from .sweeps import Job, Task, run_jobs
-from .verdict import Finding, Outcome, Quantifier, passed, strict_json
+from .verdict import Finding, Outcome, Quantifier, as_sentence, passed, strict_json
 from .versions import versions
 
 
@@ -121,7 +121,7 @@ def _judged(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict
 
 
 def _failed(error: Exception) -> Finding:
-    said = " ".join(str(error).split()) or "no message"
+    said = message_of(error) or "no message"
     kind = "" if isinstance(error, HebbcheckError) else f"{type(error).__name__}: "
     return Finding(Outcome.ERROR, f"{kind}{said}")
 
@@ -166,7 +166,7 @@ def verdict_record(
         "seconds": round(seconds, 3),
         **settings.as_dict(),
         "versions": versions(settings.backend),
-        "reason": finding.reason,
+        "reason": as_sentence(finding.reason),
         "statement": claim.statement,
         "statement_is_latex": claim.statement_is_latex,
         "theme": claim.theme,

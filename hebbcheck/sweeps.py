@@ -20,12 +20,12 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any
 
-from .errors import HebbcheckError
+from .errors import HebbcheckError, contained, printing_aside
 from .progress import Progress
 from .settings import Settings
 from .store import Store, to_json
 from .versions import engine_digest, package_version, versions
-from .workers import Pool, Subject, attempted_exit, run_cell, run_remote_cell
+from .workers import Pool, Subject, run_cell, run_remote_cell
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,9 @@ class _Scheduler:
     def _measure_here(self, cell: _Cell) -> None:
         job = cell.run.job
         try:
-            text, seconds = run_cell(cell.subject, job.settings, cell.task.measure, to_json(cell.task.params))
+            with printing_aside():
+                params = to_json(cell.task.params)
+                text, seconds = run_cell(cell.subject, job.settings, cell.task.measure, params)
         except Exception as error:
             self._settle(cell, error)
         else:
@@ -321,12 +323,10 @@ class _Scheduler:
         self._withdraw(run)
         while run.batch is None or run.batch.settled():
             try:
-                wanted = run.step()
+                with contained(run.job.subject.id), printing_aside():
+                    wanted = run.step()
             except StopIteration as stop:
                 self._end(run, stop.value)
-                return
-            except SystemExit as error:
-                self._end(run, attempted_exit(run.job.subject, error))
                 return
             except Exception as error:
                 self._end(run, error)

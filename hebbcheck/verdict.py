@@ -35,6 +35,7 @@ class Quantifier(StrEnum):
 class Finding:
     """What a judge says of a claim, before it is compared with what was expected.
 
+    `reason`: one sentence; the record gives it its capital letter and its full stop (`as_sentence`).
     `tightness`: {"ratio": smallest relative slack, "instance": text}. `assumptions`: {name: {"share_met", "needed"}}.
     `counterexamples`: raw instances as dicts (see `instance.Raw`), under "smallest" and "worst".
     `failures`: of a statement in probability, the worst cell's {"failures", "trials", "low", "high", "allowed",
@@ -102,6 +103,15 @@ SCHEMA: dict[str, Any] = {
     },
 }
 SCHEMA["required"] = list(SCHEMA["properties"])
+
+
+def as_sentence(reason: str) -> str:
+    """The reason with a full stop, and with a capital letter where it begins with a word and not with a symbol."""
+    first, blank, rest = reason.strip().partition(" ")
+    if first.isalpha() and (len(first) > 1 or first == "a"):
+        first = first[0].upper() + first[1:]
+    sentence = first + blank + rest
+    return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
 
 
 def strict_json(value: Any) -> Any:

@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -22,7 +23,7 @@ from loky.backend.context import LokyContext
 from loky.backend.process import LokyProcess
 from threadpoolctl import threadpool_limits
 
-from .errors import HebbcheckError
+from .errors import HebbcheckError, contained, message_of
 from .settings import Settings
 from .store import to_json
 
@@ -49,13 +50,11 @@ def run_cell(subject: Subject, settings: Settings, measure: str, params: str) ->
     """The result of one cell as JSON, and the seconds it took."""
     module, _, name = measure.partition(":")
     begun = time.perf_counter()
-    try:
+    with contained(subject.id):
         function = getattr(importlib.import_module(module), name)
         _ = settings.arrays.xp  # threads can be limited only in a library that is loaded
         with threadpool_limits(limits=1):
             result = to_json(function(subject, settings, json.loads(params)))
-    except SystemExit as error:
-        raise attempted_exit(subject, error) from error
     return result, time.perf_counter() - begun
 
 
@@ -72,11 +71,6 @@ def run_remote_cell(
         raise _portable(error) from None
 
 
-def attempted_exit(subject: Subject, error: SystemExit) -> Exception:
-    """What a call of sys.exit in a claim counts as."""
-    return RuntimeError(f"{subject.id} tried to end the process (exit status {error.code})")
-
-
 @cache
 def _resolved(reference: Any) -> Any:
     return reference.resolve()
@@ -87,12 +81,13 @@ def _portable(error: Exception) -> Exception:
     try:
         cloudpickle.loads(cloudpickle.dumps(error))
     except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
+        return RuntimeError(f"{type(error).__name__}: {message_of(error)}")
     return error
 
 
 def _begin(parent: int) -> None:
-    """What a worker does first: Ctrl-C is its parent's business, and it ends when its parent does."""
+    """What a worker does first: Ctrl-C and standard output are its parent's, and it ends when its parent does."""
+    sys.stdout = sys.stderr
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 

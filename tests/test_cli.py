@@ -191,6 +191,27 @@ def test_json_on_standard_output_is_alone(hebbcheck):
     assert Path("page/index.html").is_file()
 
 
+PRINTING = """
+import hebbcheck as hc
+from hebbcheck import geometry as geo
+
+print("loading")
+
+@hc.claim("talks", over=geo.kernels(F=3, m=2))
+def talks(k):
+    print("judging")
+    return hc.at_least(k.E_K, 0)
+"""
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_what_a_claims_file_prints_does_not_get_into_the_records(folder, jobs):
+    Path("claims_talking.py").write_text(PRINTING)
+    out, err = process("verify", "claims_talking.py", "--json", "-", "--jobs", jobs).communicate()
+    assert [record["verdict"] for record in json.loads(out)] == ["held"]
+    assert "loading" in err and "judging" in err
+
+
 def test_the_command_in_a_record_runs_that_claim_again(hebbcheck):
     record = json.loads(hebbcheck("verify", "claims_mixed.py", "--seed", "7", "--json", "-").out)[1]
     program, *arguments = record["command"].split()

@@ -277,6 +277,8 @@ def test_changes_that_make_no_sense(change, said):
 def test_a_misspelt_attribute_suggests_the_nearest():
     with pytest.raises(UnknownAttribute, match="did you mean 'gamma_min'"):
         _ = draw().gama_min
+    with pytest.raises(UnknownAttribute, match="did you mean 'E_K'"):
+        _ = draw().E_k
     assert not hasattr(draw(), "gama_min")
 
 

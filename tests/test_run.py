@@ -16,7 +16,7 @@ from hebbcheck.judges import attack, judge_of, rate
 from hebbcheck.run import Runner
 from hebbcheck.settings import LEVEL, Settings
 from hebbcheck.store import Store
-from hebbcheck.verdict import SCHEMA, Finding, Outcome, Quantifier, passed, strict_json
+from hebbcheck.verdict import SCHEMA, Finding, Outcome, Quantifier, as_sentence, passed, strict_json
 
 KERNELS = geo.kernels(F=(1, 6), m=(1, 6))
 
@@ -60,7 +60,30 @@ def test_records_follow_the_schema(run):
             record["id"], record["id"].removeprefix("run.")
         )
         assert record["level"] == LEVEL and record["profile"] == "quick" and record["seed"] == 0
-        assert record["reason"].endswith((".", "trace")) or record["verdict"] == "error"
+        assert record["reason"].endswith((".", "?")) and record["reason"][0].isupper()
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ("no constant suffices: C grows", "No constant suffices: C grows."),
+        ("a side is None", "A side is None."),
+        ("No counterexample.", "No counterexample."),
+        ("c = 3 does not cover the larger sizes", "c = 3 does not cover the larger sizes."),
+        ("m=0.5 is out of range", "m=0.5 is out of range."),
+        ("geo.figure('x') is unknown", "geo.figure('x') is unknown."),
+    ],
+)
+def test_a_reason_is_a_sentence_and_its_symbols_stay(said, sentence):
+    assert as_sentence(said) == sentence
+
+
+def test_the_judge_of_constants_gives_a_sentence_too(run):
+    def bounded(k, *, C):
+        return hc.at_most(k.E_K, C)
+
+    [record] = run(claim(bounded, fails_at_most="delta", given={"never": lambda k: k.F < 0}))
+    assert record["reason"].startswith("Nothing was claimed") and record["reason"].endswith(".")
 
 
 def test_a_record_says_what_was_judged(run):
@@ -168,6 +191,29 @@ def test_errors_are_verdicts_and_the_run_goes_on(run):
         records, ("RuntimeError: out of order", "relation", "did you mean", "no step"), strict=False
     ):
         assert said in record["reason"]
+
+
+@pytest.mark.parametrize("ending", [SystemExit(3), GeneratorExit(), pytest.skip.Exception("no")])
+def test_what_would_end_the_process_is_a_verdict_wherever_the_claim_is_called(run, ending):
+    """Its quantifier is read off its relation, which is asked for again when the record is written."""
+
+    def end(k):
+        raise ending
+
+    [record] = run(claim(end))
+    assert record["verdict"] == "error" and type(ending).__name__ in record["reason"]
+
+
+def test_an_exception_that_cannot_say_what_it_is_is_a_verdict(run):
+    class Mute(Exception):
+        def __str__(self):
+            raise RuntimeError("no words")
+
+    def fail(k):
+        raise Mute
+
+    [record] = run(claim(fail))
+    assert record["verdict"] == "error" and record["reason"] == "Mute: no message."
 
 
 def test_needs_must_be_known_before_anything_is_measured(run, monkeypatch):

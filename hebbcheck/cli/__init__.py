@@ -18,7 +18,7 @@ from .. import __version__
 from ..errors import HebbcheckError
 from . import catalogue, compare, replays, runs
 from .output import one_line
-from .session import Interrupted
+from .running import Interrupted
 
 
 @click.group(

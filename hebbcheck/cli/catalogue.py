@@ -9,7 +9,7 @@ import click
 
 from ..errors import HebbcheckError
 from .output import Screen, one_line, write_json
-from .session import existing_store, store_option, write_report
+from .running import existing_store, store_option, write_report
 
 if TYPE_CHECKING:
     from ..claim import Claim

@@ -14,7 +14,7 @@ from ..errors import HebbcheckError
 from ..store import Store
 from ..verdict import SCHEMA
 from .output import Screen, number, one_line
-from .session import existing_store, store_option
+from .running import existing_store, store_option
 
 Records = dict[str, dict[str, Any]]
 

@@ -10,7 +10,7 @@ import click
 
 from ..errors import HebbcheckError
 from .output import Screen, one_line
-from .session import Session, run_options
+from .running import Running, run_options
 
 
 @click.command()
@@ -20,17 +20,17 @@ def verify(select: tuple[str, ...], **options: Any) -> int:
     """Judge claims and say what each got."""
     from ..discovery import select as selected
 
-    session = Session(**options)
+    running = Running(**options)
     claims = selected(select)
     begun = time.perf_counter()
     records = {}
-    with session.runner() as runner, closing(runner.verify(claims)) as reached:
+    with running.runner() as runner, closing(runner.verify(claims)) as reached:
         for record in reached:
             records[record["id"]] = record
-            session.screen.verdict(record)
+            running.screen.verdict(record)
     ordered = [records[claim.id] for claim in claims]
-    session.leave(ordered)
-    _conclude(session.screen, ordered, time.perf_counter() - begun)
+    running.leave(ordered)
+    _conclude(running.screen, ordered, time.perf_counter() - begun)
     return 0 if all(record["passed"] for record in ordered) else 1
 
 
@@ -46,14 +46,14 @@ def reproduce(figures: tuple[str, ...], **options: Any) -> int:
         raise HebbcheckError(
             f"no figure was named; there are {known}; name one or more, or a file of figures"
         )
-    session = Session(**options)
+    running = Running(**options)
     found = find(figures)
     records = []
-    with session.runner() as runner, closing(runner.reproduce(found)) as reached:
+    with running.runner() as runner, closing(runner.reproduce(found)) as reached:
         for record in reached:
             records.append(record)
-            _tell_figure(session.screen, record)
-    session.leave(records)
+            _tell_figure(running.screen, record)
+    running.leave(records)
     return 0
 
 

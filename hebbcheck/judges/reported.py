@@ -79,7 +79,7 @@ def judge(claim: Claim, settings: Settings) -> Generator[list, list[dict], Findi
     defined = [sides for sides in samples if _defined(sides)]
     if not _defined(point) or len(defined) < LEAST_REPLICATES:
         lost = len(samples) - len(defined)
-        reason = f"{figure.id}: the relation is undefined in {lost} of {len(samples)} replicates."
+        reason = f"In {figure.id} the relation is undefined in {lost} of {len(samples)} replicates."
         return Finding(Outcome.INCONCLUSIVE, reason, undefined=lost)
     level = LEVEL / len(point)
     judged = [
@@ -150,6 +150,6 @@ def _reason(decisive: Judged, satisfied: int, count: int, outcome: Outcome, figu
         Outcome.INCONCLUSIVE: "fails at the point estimate, but the interval reaches zero",
     }[outcome]
     return (
-        f"{figure}: {point} {verb}: over {count} replicates of the protocol {mean} "
+        f"In {figure} {point} {verb}: over {count} replicates of the protocol {mean} "
         f"(Student t, level {LEVEL:g}), and {satisfied} of {count} satisfy the claim."
     )

@@ -79,7 +79,7 @@ def _draws(s: Standing) -> str:
 def held_out_failed(test: HeldOut, names: str) -> str:
     assert test.worst is not None
     return (
-        f"{names} = {number(test.constant)}, calibrated on the smaller sizes, does not cover the larger ones along "
+        f"calibrated on the smaller sizes, {names} = {number(test.constant)} does not cover the larger ones along "
         f"{test.worst.ladder.name}: 1.4 times it failed in {test.failures} of {test.trials} draws, "
         f"{number(test.allowed)} allowed; longer ladders would decide"
     )

@@ -57,7 +57,7 @@ class Interrupted(Exception):
 
 
 @dataclass
-class Session:
+class Running:
     """One run of a command that measures: checked before it begins, and what it leaves behind."""
 
     profile: str
