@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
+from ..order import natural
 from . import charts, numbers
 from .formula import mathml
 from .outcomes import EXPECTATION, MEANING, Record, label, tone, urgency
@@ -16,7 +17,7 @@ UNTESTED = "not tested"
 def ordered(verdicts: Sequence[Record]) -> list[Record]:
     """What needs attention first, then by id as a reader would sort it."""
     return sorted(
-        verdicts, key=lambda r: (r["passed"], urgency(r) if not r["passed"] else 0, numbers.natural(r["id"]))
+        verdicts, key=lambda r: (r["passed"], urgency(r) if not r["passed"] else 0, natural(r["id"]))
     )
 
 
@@ -34,9 +35,9 @@ def claim_views(verdicts: Sequence[Record]) -> list[dict[str, Any]]:
 
 SORT_KEYS = {
     "verdict": urgency,
-    "claim": lambda r: numbers.natural(r["id"]),
+    "claim": lambda r: natural(r["id"]),
     "quantifier": lambda r: r["quantifier"],
-    "theme": lambda r: numbers.natural(r.get("theme") or ""),
+    "theme": lambda r: natural(r.get("theme") or ""),
     "instances": lambda r: r["instances"],
     "tightness": lambda r: (r.get("tightness") or {}).get("ratio"),
     "time": lambda r: r["seconds"],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -89,9 +88,3 @@ def date(value: str | float | None) -> str:
 
 def _written(time: datetime) -> str:
     return f"{time.day} {time:%B %Y, %H:%M} UTC"
-
-
-def natural(text: str) -> list[tuple[int, int, str]]:
-    """Sort key under which B.2 comes before B.10."""
-    parts = re.split(r"(\d+)", text.casefold())
-    return [(1, int(p), "") if p.isdecimal() else (0, 0, p) for p in parts if p]
