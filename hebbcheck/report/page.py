@@ -16,7 +16,10 @@ from ..errors import HebbcheckError
 from ..order import natural
 from . import embed
 from .claims import SORT_KEYS, claim_views, ordered
+from .constants import constants_view
+from .errata import errata_view
 from .figures import figure_view
+from .graph import graph_view
 from .outcomes import MEANING
 from .summary import attention, summary
 
@@ -40,6 +43,9 @@ def render(verdicts: list[dict], figures: list[dict], runs: list[dict]) -> str:
             summary=summary(ranked, figures, runs),
             attention=attention(ranked),
             claims=claims,
+            graph=graph_view(verdicts),
+            errata=errata_view(verdicts),
+            constants=constants_view(verdicts),
             figures=drawn,
             filters=_filters(claims),
             columns=list(SORT_KEYS),

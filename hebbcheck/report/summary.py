@@ -7,7 +7,7 @@ from typing import Any
 
 from ..order import natural
 from . import numbers
-from .claims import anchor
+from .address import claim_anchor
 from .outcomes import EXPECTATION, Record, label, tiles, tone
 
 DEFAULT_LEVEL = 1e-4
@@ -113,7 +113,7 @@ def attention(verdicts: Iterable[Record]) -> list[dict[str, str]]:
     return [
         {
             "id": record["id"],
-            "anchor": anchor(record["id"]),
+            "anchor": claim_anchor(record["id"]),
             "title": record.get("title") or "",
             "label": label(record),
             "outcome": record["verdict"],
