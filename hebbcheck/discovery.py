@@ -82,11 +82,12 @@ def unique(chosen: Iterable[Claim]) -> list[Claim]:
     return list(by_id.values())
 
 
-def surroundings(chosen: Iterable[Claim]) -> dict[str, Claim]:
-    """All claims that `needs` of these may name, by id: they, the files that they stand in, the paper."""
+def companions(chosen: Iterable[Claim]) -> dict[str, Claim]:
+    """All claims that may need these, by id: they, the files that they stand in, and for one of the paper the paper."""
     chosen = list(chosen)
+    ours = any(c.module.startswith(f"{package}.") for c in chosen for package in PAPER)
     files = {Path(c.file): None for c in chosen if c.file}
-    beside = [*(c for file in files for c in load(file)), *paper_claims()]
+    beside = [*(c for file in files for c in load(file)), *(paper_claims() if ours else [])]
     return {c.id: c for c in [*reversed(beside), *chosen]}
 
 
@@ -95,7 +96,7 @@ def unknown_needs(chosen: Iterable[Claim]) -> list[str]:
     chosen = list(chosen)
     missing = {need for c in chosen for need in c.needs} - {c.id for c in chosen}
     if missing:
-        missing -= surroundings(chosen).keys()
+        missing -= companions(chosen).keys() | {c.id for c in paper_claims()}
     wanting = {need: [c.id for c in chosen if need in c.needs] for need in sorted(missing, key=natural)}
     return [
         f"no claim is called {need!r}, which {_listed(ids)} {'needs' if len(ids) == 1 else 'need'}"

@@ -240,7 +240,7 @@ def test_printing_shows_every_card_and_draws_its_chart(page, address):
     assert page.locator(".detail:not([hidden])").count() == 0
     page.emulate_media(media="print")
     assert page.locator('[data-id="B.1"] .card').is_visible()
-    assert not page.locator(".filters").is_visible() and not page.locator(".copy").first.is_visible()
+    assert not page.locator("#claims .filters").is_visible() and not page.locator(".copy").first.is_visible()
 
 
 def test_copy_button_copies_the_command(page, address):
@@ -299,7 +299,8 @@ def test_graph_shows_a_claim_alone_with_what_it_rests_on_and_what_rests_on_it(pa
     assert set(nodes(page)) == around("B.17") and len(nodes(page)) < len(whole)
     assert drawing.bounding_box()["height"] < height and page.url.endswith("#graph=B.17")
     tops = page.eval_on_selector_all(
-        "#graph a.node:not([hidden])", "all => all.map(node => Math.round(node.getBoundingClientRect().top))"
+        "#graph .part:not([hidden]) a.node:not([hidden])",
+        "all => all.map(node => Math.round(node.getBoundingClientRect().top))",
     )
     frame = drawing.bounding_box()
     assert min(tops) >= frame["y"] - 1 and max(tops) <= frame["y"] + frame["height"]

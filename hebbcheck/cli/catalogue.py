@@ -55,10 +55,10 @@ def list_claims(select: tuple[str, ...], as_json: bool, errata: bool) -> int:
 
 def _errata(claims: list[Claim]) -> list[tuple[Erratum, Claim]]:
     """The claims that have an erratum, the most consequential first among all claims that there are."""
-    from ..discovery import surroundings
+    from ..discovery import companions
 
     wrong = {c.id: c for c in claims if c.erratum}
-    known = surroundings(claims) if wrong else {}
+    known = companions(claims) if wrong else {}
     needs = Needs({id: c.needs for id, c in known.items()})
     found = errata_of(wrong, needs, {id: c.source for id, c in known.items()})
     return [(erratum, wrong[erratum.id]) for erratum in found]

@@ -59,7 +59,7 @@ def _exponent(estimate: Record | None) -> dict[str, str] | None:
     if estimate is None:
         return None
     low, high = estimate.get("low"), estimate.get("high")
-    digits = 3 if None not in (low, high) and high - low < 0.02 else 2
+    digits = 3 if low is not None and high is not None and high - low < 0.02 else 2
     rounded = {key: _rounded(estimate.get(key), digits) for key in ("value", "low", "high")}
     return {"value": numbers.number(rounded["value"]), "interval": numbers.interval(rounded)}
 

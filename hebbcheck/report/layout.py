@@ -36,7 +36,7 @@ def layout(needs: Needs) -> Layout:
     rows = _rows(order, links)
     place = {node: (c, rows[node]) for c, nodes in enumerate(order) for node in nodes}
     routes = {
-        (need, id): [place[stop] for stop in [need, *_lanes(need, column, column[id]), id]]
+        (need, id): [place[stop] for stop in _path(need, id, column)]
         for id, found in needs.items()
         for need in found
     }
@@ -97,8 +97,13 @@ def components(needs: Needs) -> list[list[str]]:
     return list(groups.values())
 
 
-def _lanes(need: str, column: Mapping[str, int], end: int) -> list[Node]:
+def _lanes(need: str, column: Mapping[str, int], end: int) -> list[tuple[str, int]]:
     return [(need, c) for c in range(column[need] + 1, end)]
+
+
+def _path(need: str, id: str, column: Mapping[str, int]) -> list[Node]:
+    """The nodes that an edge passes, its ends included."""
+    return [need, *_lanes(need, column, column[id]), id]
 
 
 class _Links:
@@ -126,10 +131,9 @@ def _links(needs: Needs, column: Mapping[str, int]) -> _Links:
         links.add(id, column[id])
     for id, found in needs.items():
         for need in found:
-            path = [need, *_lanes(need, column, column[id]), id]
-            for stop in path[1:-1]:
-                links.add(stop, stop[1])
-            for a, b in pairwise(path):
+            for lane in _lanes(need, column, column[id]):
+                links.add(lane, lane[1])
+            for a, b in pairwise(_path(need, id, column)):
                 links.join(a, b)
     return links
 
