@@ -99,6 +99,14 @@ def _parsed(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Counterexa
     return Counterexample(raw, header["claim"], header["origin"], header["settings"], header["kind"])
 
 
+def sides(claim: Claim, raw_json: dict, settings: Settings) -> dict[str, float]:
+    """{"measured", "bound"} on a counterexample, as computed; of a claim with open constants, nothing."""
+    if claim.constants:
+        return {}
+    value = evaluate(claim, claim.family.build(Raw.from_json(raw_json), settings.arrays), {})
+    return {"measured": float(value.measured), "bound": float(value.bound)}
+
+
 @dataclass(frozen=True)
 class Replay:
     """What recomputing a counterexample gave."""

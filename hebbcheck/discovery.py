@@ -15,6 +15,7 @@ from types import ModuleType
 from .claim import Claim
 from .errors import HebbcheckError
 from .loading import PAPER, import_module, load_file
+from .order import natural
 
 SKIPPED = ("node_modules", "site-packages", "__pycache__")
 """Folders that hold no claims of the user's own; neither do hidden ones."""
@@ -79,6 +80,33 @@ def unique(chosen: Iterable[Claim]) -> list[Claim]:
                 "ids must differ; rename one of them"
             )
     return list(by_id.values())
+
+
+def companions(chosen: Iterable[Claim]) -> dict[str, Claim]:
+    """All claims that may need these, by id: they, the files that they stand in, and for one of the paper the paper."""
+    chosen = list(chosen)
+    ours = any(c.module.startswith(f"{package}.") for c in chosen for package in PAPER)
+    files = {Path(c.file): None for c in chosen if c.file}
+    beside = [*(c for file in files for c in load(file)), *(paper_claims() if ours else [])]
+    return {c.id: c for c in [*reversed(beside), *chosen]}
+
+
+def unknown_needs(chosen: Iterable[Claim]) -> list[str]:
+    """One warning for each id in `needs` that no claim has."""
+    chosen = list(chosen)
+    missing = {need for c in chosen for need in c.needs} - {c.id for c in chosen}
+    if missing:
+        missing -= companions(chosen).keys() | {c.id for c in paper_claims()}
+    wanting = {need: [c.id for c in chosen if need in c.needs] for need in sorted(missing, key=natural)}
+    return [
+        f"no claim is called {need!r}, which {_listed(ids)} {'needs' if len(ids) == 1 else 'need'}"
+        for need, ids in wanting.items()
+    ]
+
+
+def _listed(ids: list[str]) -> str:
+    more = f" and {len(ids) - 3} more" if len(ids) > 3 else ""
+    return ", ".join(ids[:3]) + more
 
 
 def nearest(word: str, names: Iterable[str]) -> str:

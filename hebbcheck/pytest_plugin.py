@@ -74,13 +74,16 @@ class ClaimsFile(pytest.File):
     """A file of claims."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        from .discovery import load
+        from .discovery import load, unknown_needs
 
         try:
             claims = load(self.path)
+            warnings = unknown_needs(claims)
             runner(self.config)
         except HebbcheckError as error:
             raise self.CollectError(str(error)) from None
+        for warning in warnings:
+            self.warn(pytest.PytestCollectionWarning(warning))
         for claim in claims:
             yield ClaimItem.from_parent(self, name=claim.id, claim=claim)
 

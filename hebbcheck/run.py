@@ -13,7 +13,6 @@ from typing import Any, cast
 
 from . import counterexample
 from .claim import Claim
-from .discovery import load, paper_claims
 from .errors import HebbcheckError, message_of
 from .figure import Figure, reproduce
 from .geometry.figures import FigureFamily
@@ -43,7 +42,6 @@ class Runner:
     def verify(self, claims: Iterable[Claim]) -> Iterator[dict[str, Any]]:
         """The verdict record of each claim, as they are reached; the figures that claims speak of come first."""
         claims = list(claims)
-        _check_needs(claims)
         figures = {c.family.id: figure_of(c) for c in claims if isinstance(c.family, FigureFamily)}
         with self._recording() as (store, run_id):
             for _ in self._figures(list(figures.values()), store, run_id):
@@ -126,18 +124,6 @@ def _failed(error: Exception) -> Finding:
     return Finding(Outcome.ERROR, f"{kind}{said}")
 
 
-def _check_needs(claims: list[Claim]) -> None:
-    """Ids in `needs` must be known: in this selection, in the claim's own file or in the paper."""
-    known = {c.id for c in claims}
-    missing = {need: c for c in claims for need in c.needs if need not in known}
-    if missing:
-        beside = [Path(c.file) for c in missing.values() if c.file]
-        known |= {c.id for c in [*paper_claims(), *(c for file in beside for c in load(file))]}
-    for need, c in missing.items():
-        if need not in known:
-            raise HebbcheckError(f"claim {c.id!r} needs {need!r}, which no claim is called; check needs=")
-
-
 def verdict_record(
     claim: Claim, finding: Finding, settings: Settings, seconds: float, files: dict[str, Path]
 ) -> dict[str, Any]:
@@ -178,8 +164,12 @@ def verdict_record(
         "arithmetic": finding.arithmetic,
         "points": finding.points,
         "notes": finding.notes,
+        "smallest_sizes": finding.smallest_sizes,
         "failure": finding.failures,
-        "counterexamples": {k: {"file": str(p), "text": _told(raws[k])} for k, p in files.items()},
+        "counterexamples": {
+            k: {"file": str(p), "text": _told(raws[k]), **counterexample.sides(claim, raws[k], settings)}
+            for k, p in files.items()
+        },
         "command": f"hebbcheck verify {_selector(claim)}{_options(settings)}",
         "replay": f"hebbcheck replay {main}" if main else None,
         "file": Path(claim.file).name if claim.file else None,

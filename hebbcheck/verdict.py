@@ -40,6 +40,7 @@ class Finding:
     `counterexamples`: raw instances as dicts (see `instance.Raw`), under "smallest" and "worst".
     `failures`: of a statement in probability, the worst cell's {"failures", "trials", "low", "high", "allowed",
     "cell"}.
+    `smallest_sizes`: of a statement that speaks of no size within reach, the smallest {size: value} that it speaks of.
     `arithmetic`: "exact" or "float only".  `points`: measured against bound, each {"measured", "bound", **cell}.
     """
 
@@ -59,6 +60,7 @@ class Finding:
     failures: dict[str, Any] | None = None
     arithmetic: str | None = None
     notes: list[str] = field(default_factory=list)
+    smallest_sizes: dict[str, Any] | None = None
 
 
 def passed(outcome: str, expected: str) -> bool:

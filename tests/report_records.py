@@ -351,6 +351,75 @@ def verdicts(count: int = 40) -> list[dict]:
     return special + plain
 
 
+def paper(count: int = 200) -> list[dict]:
+    """`count` claims that rest on each other as a paper's do: lemmas, theorems, variants, errata, constants."""
+    rng = np.random.default_rng(7)
+    lemmas = [f"B.{n}" for n in range(36, 62)]
+    tools = [f"B.{n}" for n in [*range(2, 9), *range(16, 25)]]
+    margins = [f"B.{n}" for n in [25, 26, 28, 29, 30, 31, 33, 34, 35, 62, 63, 64, 65]]
+    results = ["2.4", "3.1", "4.1", "4.3", "4.4", "4.5", "5.2", "B.1", "B.27", "B.32"]
+    themes = {"concentration": lemmas, "crosstalk": tools, "margin": margins, "capacity": results}
+    layers = list(themes.values())
+    made: dict[str, dict] = {}
+    for depth, (theme, ids) in enumerate(themes.items()):
+        kind = ("Lemma", "Lemma", "Theorem", "Theorem")[depth]
+        for k, id in enumerate(ids):
+            below = [*(layers[depth - 1] if depth else []), *ids[:k]]
+            chosen = rng.choice(below, size=min(len(below), int(rng.integers(0, 4))), replace=False)
+            made[id] = _plain(id, theme, [str(need) for need in chosen], rng, source=f"{kind} {id}")
+    words = ["variance", "simple", "explicit", "mean", "sharp", "any", "printed"]
+    bases = [*made]
+    while len(made) < count:
+        base, word = str(rng.choice(bases)), str(rng.choice(words))
+        id = f"{base}.{word}"
+        if id in made:
+            id = f"eq{len(made)}"
+        wrong = word in ("any", "printed")
+        needs = [] if wrong or rng.random() < 0.3 else [base]
+        made[id] = _plain(id, made[base]["theme"], needs, rng, wrong=wrong, source=made[base]["source"])
+    for id, outcome in {
+        "B.47": "inconclusive",
+        "B.31": "vacuous",
+        "B.20": "refuted",
+        "B.38": "error",
+    }.items():
+        made[id] |= {"verdict": outcome, "passed": False}
+    made["B.31"]["smallest_sizes"] = {"F": 8192, "d": 512, "m": 2**40}
+    made["4.5"]["needs"].append("B.99")
+    made["B.60"]["needs"] = ["B.61"]
+    made["B.61"]["needs"] = ["B.60"]
+    return list(made.values())
+
+
+def _plain(
+    id: str, theme: str, needs: list[str], rng: np.random.Generator, *, wrong: bool = False, source: str
+) -> dict:
+    constants = not wrong and rng.random() < 0.3
+    outcome = "refuted" if wrong else str(rng.choice(["held", "supported", "proved"]))
+    value = float(rng.uniform(0.5, 6))
+    estimate = {"value": value, "low": 0.9 * value, "high": 1.02 * value}
+    exponent = {"value": float(rng.normal(0, 0.02)), "low": -0.04, "high": 0.04}
+    example = {
+        "file": f"found/{id}.npz",
+        "text": "F = 2, d = 1; keys = [1.0, 1.0] (2, 1)",
+        "measured": -2.0,
+        "bound": 0.5,
+    }
+    more = {
+        "erratum": f"The statement of {id} leaves out a condition without which it is false."
+        if wrong
+        else None,
+        "counterexamples": {"smallest": example} if wrong else {},
+        "replay": f"hebbcheck replay found/{id}.npz" if wrong else None,
+        "constants": {"C1": estimate, "C2": estimate} if constants else {},
+        "exponents": dict.fromkeys("FdmL", exponent) if constants else {},
+        "points": ladder_points() if constants else scatter_points(120, seed=int(rng.integers(99))),
+        "quantifier": "absolute constants" if constants else "for all",
+        "expected": "refuted" if wrong else "holds",
+    }
+    return verdict(id, outcome, theme=theme, needs=needs, source=source, **more)
+
+
 def figure(figure_id: str, title: str, seed: int = 0, count: int = 300, **more) -> dict:
     rng = np.random.default_rng(seed)
     sizes = np.geomspace(64, 1024, 30).round()

@@ -120,16 +120,73 @@ def test_without_a_command_it_says_what_there_is(hebbcheck):
 def test_list_names_every_claim_of_a_file(hebbcheck):
     told = hebbcheck("list", "claims_mixed.py")
     assert told.code == 0
-    assert [line.split()[0] for line in told.lines] == ["id", "mix.true", "mix.false"]
-    assert told.lines[2].split("  ")[-1] == "A trace" and "for all" in told.lines[2]
+    assert [line.split()[0] for line in told.lines] == ["id", "mix.false", "mix.true"]
+    assert told.lines[1].split("  ")[-1] == "A trace" and "for all" in told.lines[1]
 
 
 def test_list_without_words_is_the_paper_and_errata_only_those(hebbcheck):
     every = json.loads(hebbcheck("list", "--json").out)
     wrong = json.loads(hebbcheck("list", "--json", "--errata").out)
     assert {"B.34", "B.34.printed"} <= {claim["id"] for claim in every}
-    assert wrong == [claim for claim in every if claim["erratum"]] and len(wrong) < len(every)
+    wrong_ids = [claim["id"] for claim in wrong]
+    assert set(wrong_ids) == {claim["id"] for claim in every if claim["erratum"]} and len(wrong) < len(every)
+    assert len(wrong_ids) == len(set(wrong_ids))
     assert hebbcheck("list", "claims_mixed.py", "--errata").out == "no claim has an erratum\n"
+
+
+PAPER = """
+import hebbcheck as hc
+from hebbcheck import geometry as geo
+
+def declare(id, needs=(), **more):
+    @hc.claim(id, over=geo.kernels(), needs=needs, **more)
+    def positive(k):
+        return hc.at_least(k.m, 1)
+
+wrong = dict(expect="refuted", erratum="It is not.")
+declare("eq5", source="Eq. (5)")
+declare("B.10", needs=["B.2"])
+declare("B.2", source="Lemma B.2")
+declare("B.2.printed", source="Lemma B.2", **wrong)
+declare("B.10.printed", source="Theorem B.10", **wrong)
+declare("text.any", source="Section 5", **wrong)
+declare("4.1", source="Theorem 4.1", needs=["B.10", "B.lost", "B.34"])
+declare("4.1.printed", source="Theorem 4.1", **wrong)
+"""
+
+
+def test_list_is_in_the_order_of_the_numbers(hebbcheck, tmp_path):
+    (tmp_path / "claims_paper.py").write_text(PAPER)
+    told = hebbcheck("list", "claims_paper.py")
+    ids = [line.split()[0] for line in told.lines[1:]]
+    assert ids == ["4.1", "4.1.printed", "B.2", "B.2.printed", "B.10", "B.10.printed", "eq5", "text.any"]
+    facts = json.loads(hebbcheck("list", "claims_paper.py", "--json").out)
+    assert [claim["id"] for claim in facts] == ids
+    wanted = {"id", "title", "source", "quantifier", "theme", "expect", "erratum", "needs", "constants"}
+    assert wanted | {"file", "line"} <= facts[0].keys() and facts[0]["needs"] == ["B.10", "B.lost", "B.34"]
+
+
+def test_errata_are_listed_by_what_rests_on_them(hebbcheck, tmp_path):
+    (tmp_path / "claims_paper.py").write_text(PAPER)
+    told = json.loads(hebbcheck("list", "claims_paper.py", "--errata", "--json").out)
+    found = [(claim["id"], claim["corrected"], claim["dependents"]) for claim in told]
+    assert found == [
+        ("B.2.printed", "B.2", 2),
+        ("B.10.printed", "B.10", 1),
+        ("4.1.printed", "4.1", 0),
+        ("text.any", None, 0),
+    ]
+    plain = hebbcheck("list", "claims_paper.py::B.2.printed", "--errata")
+    assert plain.lines[1].split(maxsplit=3) == ["B.2.printed", "B.2", "2", "It is not."]
+
+
+@pytest.mark.parametrize("command", ["list claims_paper.py --json", "verify claims_paper.py::4.1 --json -"])
+def test_needs_that_no_claim_has_are_a_warning(hebbcheck, tmp_path, command):
+    (tmp_path / "claims_paper.py").write_text(PAPER)
+    told = hebbcheck(*command.split())
+    assert told.code == 0 and json.loads(told.out)
+    warnings = [line for line in told.err.splitlines() if "warning" in line]
+    assert warnings == ["hebbcheck: warning: no claim is called 'B.lost', which 4.1 needs"]
 
 
 def test_show_tells_the_statement_and_the_last_verdict(hebbcheck):

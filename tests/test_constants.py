@@ -63,7 +63,7 @@ def test_a_true_form_is_supported_with_its_constant():
         <= finding.constants["C"]["high"]
         < 2.0
     )
-    assert abs(finding.exponents["d"]["value"]) < 0.05
+    assert abs(finding.exponents["d"]["value"]) < 0.05 and "L" in finding.exponents
     assert any("logarithms" in note for note in finding.notes)
 
 
@@ -140,6 +140,8 @@ def test_sizes_out_of_reach_are_named():
     finding = judged(facts_claim(coherence, given))
     assert finding.outcome is Outcome.VACUOUS
     assert "F = 3000" in finding.reason and "d = 9e+06" in finding.reason
+    assert finding.smallest_sizes is not None
+    assert finding.smallest_sizes["F"] == 3000 and finding.smallest_sizes["d"] == 9_000_000
 
 
 def test_undefined_draws_are_counted_and_are_no_evidence():

@@ -13,7 +13,18 @@ import report_records as records
 import vl_convert
 
 from hebbcheck.errors import HebbcheckError
-from hebbcheck.report import charts, claims, formula, numbers, outcomes, render, summary, tables, write
+from hebbcheck.report import (
+    address,
+    charts,
+    claims,
+    formula,
+    numbers,
+    outcomes,
+    render,
+    summary,
+    tables,
+    write,
+)
 from hebbcheck.store import Store
 
 VOID = {"meta", "input", "link", "br", "img", "hr"}
@@ -160,8 +171,8 @@ def test_every_permalink_leads_somewhere(page):
 
 
 def test_anchor_is_an_address_that_names_the_claim():
-    assert claims.anchor("B.28") == "claim=B.28"
-    assert claims.anchor("a b&c") == "claim=a%20b%26c"
+    assert address.claim_anchor("B.28") == "claim=B.28"
+    assert address.claim_anchor("a b&c") == "claim=a%20b%26c"
 
 
 def test_counts_add_up_and_tell_refutations_apart():

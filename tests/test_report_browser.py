@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import report_records as records
 
+from hebbcheck.needs import Needs
 from hebbcheck.report import render
 
 SHOWN = "tbody.claim:not([hidden])"
@@ -239,13 +240,13 @@ def test_printing_shows_every_card_and_draws_its_chart(page, address):
     assert page.locator(".detail:not([hidden])").count() == 0
     page.emulate_media(media="print")
     assert page.locator('[data-id="B.1"] .card').is_visible()
-    assert not page.locator(".filters").is_visible() and not page.locator(".copy").first.is_visible()
+    assert not page.locator("#claims .filters").is_visible() and not page.locator(".copy").first.is_visible()
 
 
 def test_copy_button_copies_the_command(page, address):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(f"{address}#claim=B.25")
-    page.get_by_role("button", name="Copy the command: Replay").locator("visible=true").click()
+    page.locator("[data-id='B.25']").get_by_role("button", name="Copy the command: Replay").click()
     assert (
         page.evaluate("navigator.clipboard.readText()")
         == "hebbcheck replay counterexamples/B.25-smallest.npz"
@@ -258,6 +259,152 @@ def test_nothing_is_wider_than_the_window(page, address, width):
     page.goto(address)
     page.get_by_role("button", name="Open all").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+# --- the proof graph, the errata, the constants
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory) -> str:
+    path = tmp_path_factory.mktemp("paper") / "index.html"
+    path.write_text(render(records.paper(), [], records.runs()), "utf-8")
+    return path.as_uri()
+
+
+def nodes(page) -> list[str]:
+    """The claims that the graph shows."""
+    script = "all => all.filter(node => node.getClientRects().length).map(node => node.dataset.id)"
+    return page.eval_on_selector_all("#graph a.node", script)
+
+
+def around(claim_id: str) -> set[str]:
+    """A claim, what it rests on and what rests on it."""
+    needs = Needs({v["id"]: v["needs"] for v in records.paper()})
+    return {claim_id, *needs.rests_on(claim_id), *needs.resting_on(claim_id)} - {"B.99"}
+
+
+def test_a_node_leads_to_its_card(page, paper):
+    page.goto(paper)
+    page.get_by_role("link", name="B.17, Title of B.17", exact=False).first.click()
+    assert page.locator('[data-id="B.17"] .card').is_visible()
+    assert page.url.endswith("#claim=B.17")
+
+
+def test_graph_shows_a_claim_alone_with_what_it_rests_on_and_what_rests_on_it(page, paper):
+    page.goto(paper)
+    whole = nodes(page)
+    drawing = page.locator(".part-drawing").first
+    height = drawing.bounding_box()["height"]
+    page.get_by_role("combobox", name="Show", exact=True).select_option("claim:B.17")
+    assert set(nodes(page)) == around("B.17") and len(nodes(page)) < len(whole)
+    assert drawing.bounding_box()["height"] < height and page.url.endswith("#graph=B.17")
+    tops = page.eval_on_selector_all(
+        "#graph .part:not([hidden]) a.node:not([hidden])",
+        "all => all.map(node => Math.round(node.getBoundingClientRect().top))",
+    )
+    frame = drawing.bounding_box()
+    assert min(tops) >= frame["y"] - 1 and max(tops) <= frame["y"] + frame["height"]
+    page.reload()
+    assert set(nodes(page)) == around("B.17")
+    page.get_by_role("button", name="Show everything").click()
+    assert nodes(page) == whole and drawing.bounding_box()["height"] == height and "graph" not in page.url
+
+
+def test_graph_shows_a_theme_with_what_it_rests_on(page, paper):
+    page.goto(paper)
+    whole = set(nodes(page))
+    page.get_by_role("combobox", name="Show", exact=True).select_option("theme:crosstalk")
+    themes = {v["id"]: v["theme"] for v in records.paper()}
+    shown = set(nodes(page))
+    assert {id for id in whole if themes[id] == "crosstalk"} <= shown < whole
+    assert not any(themes[id] == "margin" for id in shown)
+
+
+def test_card_leads_to_its_claim_in_the_graph(page, paper):
+    page.goto(f"{paper}#claim=B.17&theme=crosstalk")
+    page.locator('[data-id="B.17"]').get_by_role("link", name="In the proof graph").click()
+    assert set(nodes(page)) == around("B.17")
+    assert page.evaluate("document.activeElement.dataset.id") == "B.17"
+    assert all(part in page.url for part in ("graph=B.17", "theme=crosstalk"))
+    chosen = page.locator("#graph .node.chosen").bounding_box()
+    assert chosen["x"] >= 0 and chosen["x"] + chosen["width"] <= 1280
+    page.get_by_label("Search").fill("B.1")
+    assert "graph=B.17" in page.url and "q=B.1" in page.url
+
+
+def test_graph_can_be_walked_with_the_keyboard(page, paper):
+    page.goto(f"{paper}#graph=B.17")
+    here = "document.activeElement.dataset.id"
+    needs = Needs({v["id"]: v["needs"] for v in records.paper()})
+    stops = page.locator('#graph .part:not([hidden]) a.node[tabindex="0"]')
+    assert stops.count() == 1
+    stops.focus()
+    assert page.evaluate(here) == "B.17"
+    page.keyboard.press("ArrowLeft")
+    left = page.evaluate(here)
+    assert left in needs.direct["B.17"]
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(here) in needs.dependents[left]
+    page.keyboard.press("f")
+    assert page.url.endswith(f"graph={page.evaluate(here)}")
+    page.keyboard.press("Escape")
+    assert "graph" not in page.url
+    page.keyboard.press("Enter")
+    assert "claim=" in page.url
+
+
+def test_pointing_at_a_node_lights_what_it_stands_on(page, paper):
+    page.goto(paper)
+    page.locator('#graph a.node[data-id="B.17"]').hover()
+    lit = page.eval_on_selector_all("#graph .node.on", "all => all.map(node => node.dataset.id)")
+    assert set(lit) == around("B.17")
+    assert page.locator("#graph .lit").count() == 1
+
+
+def test_mark_is_on_the_node_on_the_row_and_on_the_card(page, paper):
+    page.goto(f"{paper}#claim=4.5")
+    row = page.locator('tbody[data-id="4.5"]')
+    assert row.locator(".footing").inner_text().strip() == "Rests on a refuted lemma"
+    assert "B.20" in row.locator(".foundations").inner_text()
+    node = page.locator('#graph a.node[data-id="4.5"]')
+    assert "marked" in node.get_attribute("class")
+    assert "rests on a refuted lemma, B.20" in node.get_attribute("aria-label")
+
+
+def test_errata_link_to_both_claims_and_copy_their_command(page, paper):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(paper)
+    first = page.locator(".erratum").first
+    assert first.locator("math").count() == 2
+    first.get_by_role("button", name="Copy the command: Replay").click()
+    assert page.evaluate("navigator.clipboard.readText()").startswith("hebbcheck replay found/")
+    corrected = first.locator(".side a.id")
+    id = corrected.inner_text()
+    corrected.click()
+    assert page.locator(f'[data-id="{id}"] .card').is_visible()
+
+
+def test_a_vacuous_claim_names_its_smallest_sizes(page, paper):
+    page.goto(paper)
+    row = page.locator(".beyond tr", has_text="B.31")
+    assert row.locator(".feasible").all_inner_texts() == ["F = 8,192", "d = 512", "m = 2⁴⁰"]
+
+
+@pytest.mark.parametrize("width", [360, 800, 1280, 1920])
+def test_the_paper_is_no_wider_than_the_window(page, paper, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(f"{paper}#claim=4.5")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_graph_is_printed_whole_on_its_paper(page, paper):
+    page.goto(paper)
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 1000, "height": 700})
+    assert not page.locator("#graph-choice").is_visible()
+    assert page.locator(".part-drawing").first.bounding_box()["width"] <= 1000
+    page.pdf()
+    assert page.locator(".alone[open]").count() == 1
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errata import Erratum
+from ..errata import errata as errata_of
 from ..errors import HebbcheckError
+from ..needs import Needs
+from ..order import natural
 from .output import Screen, one_line, write_json
 from .running import existing_store, store_option, write_report
 
@@ -18,24 +22,46 @@ if TYPE_CHECKING:
 @click.command("list")
 @click.argument("select", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print an array with all that is known of each claim.")
-@click.option("--errata", is_flag=True, help="Only the claims whose printed statement is wrong.")
+@click.option("--errata", is_flag=True, help="Only what is wrong as printed, the most consequential first.")
 def list_claims(select: tuple[str, ...], as_json: bool, errata: bool) -> int:
-    """List claims."""
-    from ..discovery import select as selected
+    """List claims, in the order of their numbers.
 
-    claims = [claim for claim in selected(select) if claim.erratum or not errata]
-    if as_json:
-        write_json("-", [_facts(claim) for claim in claims])
-        return 0
+    With --errata those come first on which most other claims rest, directly or through others.
+    """
+    from ..discovery import select as selected
+    from ..discovery import unknown_needs
+
+    claims = sorted(selected(select), key=lambda claim: natural(claim.id))
     screen = Screen()
-    columns = ["id", "quantifier", "theme", "erratum" if errata else "title"]
-    last = [claim.erratum if errata else claim.title or "" for claim in claims]
-    rows = [[c.id, _quantifier(c), c.theme, words] for c, words in zip(claims, last, strict=True)]
-    if rows:
+    for warning in unknown_needs(claims):
+        screen.warn(warning)
+    if errata:
+        columns = ["id", "corrected", "rest on it", "erratum"]
+        found = _errata(claims)
+        rows = [[e.id, e.corrected, e.dependents, claim.erratum] for e, claim in found]
+        facts = [_facts(c) | {"corrected": e.corrected, "dependents": e.dependents} for e, c in found]
+    else:
+        columns = ["id", "quantifier", "theme", "title"]
+        rows = [[c.id, _quantifier(c), c.theme, c.title or ""] for c in claims] if not as_json else []
+        facts = [_facts(claim) for claim in claims]
+    if as_json:
+        write_json("-", facts)
+    elif rows:
         screen.table(columns, rows)
     else:
         screen.line("no claim has an erratum")
     return 0
+
+
+def _errata(claims: list[Claim]) -> list[tuple[Erratum, Claim]]:
+    """The claims that have an erratum, the most consequential first among all claims that there are."""
+    from ..discovery import companions
+
+    wrong = {c.id: c for c in claims if c.erratum}
+    known = companions(claims) if wrong else {}
+    needs = Needs({id: c.needs for id, c in known.items()})
+    found = errata_of(wrong, needs, {id: c.source for id, c in known.items()})
+    return [(erratum, wrong[erratum.id]) for erratum in found]
 
 
 @click.command()
@@ -96,7 +122,7 @@ def _facts(claim: Claim) -> dict[str, Any]:
         "family": repr(claim.family),
         "assumptions": list(claim.given),
         "constants": list(claim.constants),
-        "expected": claim.expect,
+        "expect": claim.expect,
         "erratum": claim.erratum,
         "needs": list(claim.needs),
         "theme": claim.theme,

@@ -60,6 +60,10 @@ class Screen:
         else:
             self.console.print(" " * indent + text, soft_wrap=True)
 
+    def warn(self, text: str) -> None:
+        """One line on standard error, whatever else is printed."""
+        print(f"hebbcheck: warning: {one_line(text)}", file=sys.stderr, flush=True)
+
     def field(self, name: str, value: Any) -> None:
         """A named value, left out where there is none."""
         if value not in (None, "", [], (), {}):

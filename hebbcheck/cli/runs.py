@@ -19,9 +19,12 @@ from .running import Running, run_options
 def verify(select: tuple[str, ...], **options: Any) -> int:
     """Judge claims and say what each got."""
     from ..discovery import select as selected
+    from ..discovery import unknown_needs
 
     running = Running(**options)
     claims = selected(select)
+    for warning in unknown_needs(claims):
+        running.screen.warn(warning)
     begun = time.perf_counter()
     records = {}
     with running.runner() as runner, closing(runner.verify(claims)) as reached:

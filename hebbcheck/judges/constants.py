@@ -75,7 +75,8 @@ def _out_of_reach(region: Region) -> Finding:
         if smallest
         else "no sizes up to 2^60 meet the assumptions"
     )
-    return Finding(Outcome.VACUOUS, f"nothing was claimed at any size that can be drawn: {where}")
+    reason = f"nothing was claimed at any size that can be drawn: {where}"
+    return Finding(Outcome.VACUOUS, reason, smallest_sizes=smallest)
 
 
 def _survey(claim: Claim, region: Region) -> Task:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import quote
 
+from ..order import natural
 from . import charts, numbers
+from .address import claim_anchor, graph_anchor
 from .formula import mathml
+from .foundations import Weakness, foundations_view, in_words, needs_of, weaknesses
 from .outcomes import EXPECTATION, MEANING, Record, label, tone, urgency
 
 UNTESTED = "not tested"
@@ -16,27 +18,43 @@ UNTESTED = "not tested"
 def ordered(verdicts: Sequence[Record]) -> list[Record]:
     """What needs attention first, then by id as a reader would sort it."""
     return sorted(
-        verdicts, key=lambda r: (r["passed"], urgency(r) if not r["passed"] else 0, numbers.natural(r["id"]))
+        verdicts, key=lambda r: (r["passed"], urgency(r) if not r["passed"] else 0, natural(r["id"]))
     )
-
-
-def anchor(claim_id: str) -> str:
-    """The fragment that leads to a claim's card: the address works without a script too."""
-    return "claim=" + quote(claim_id, safe="!'()*-._~")
 
 
 def claim_views(verdicts: Sequence[Record]) -> list[dict[str, Any]]:
     """One view for each claim, in the order of the page."""
     known = {record["id"]: record for record in verdicts}
-    ranks = _ranks(verdicts)
-    return [_view(record, known, ranks[record["id"]]) for record in ordered(verdicts)]
+    ranks, needs = _ranks(verdicts), needs_of(known)
+    weak = weaknesses(known, needs)
+    views = []
+    for record in ordered(verdicts):
+        id = record["id"]
+        used = sorted(needs.dependents[id], key=natural)
+        reliance = _reliance(record, used, known, weak[id])
+        search = _search_text(record, in_words(weak[id]))
+        views.append({**_view(record), "ranks": ranks[id], "search": search, **reliance})
+    return views
+
+
+def _reliance(
+    record: Record, used: Sequence[str], known: Mapping[str, Record], weak: list[Weakness]
+) -> dict[str, Any]:
+    """What a claim needs, what needs it, and what does not stand beneath it."""
+    needed = [_needed(name, known.get(name)) for name in record.get("needs") or []]
+    return {
+        "needs": needed,
+        "used": [_needed(name, known[name]) for name in used],
+        "graph": graph_anchor(record["id"]) if needed or used else "",
+        "foundations": foundations_view(weak),
+    }
 
 
 SORT_KEYS = {
     "verdict": urgency,
-    "claim": lambda r: numbers.natural(r["id"]),
+    "claim": lambda r: natural(r["id"]),
     "quantifier": lambda r: r["quantifier"],
-    "theme": lambda r: numbers.natural(r.get("theme") or ""),
+    "theme": lambda r: natural(r.get("theme") or ""),
     "instances": lambda r: r["instances"],
     "tightness": lambda r: (r.get("tightness") or {}).get("ratio"),
     "time": lambda r: r["seconds"],
@@ -57,12 +75,12 @@ def _ranks(verdicts: Sequence[Record]) -> dict[str, dict[str, int | None]]:
     return ranks
 
 
-def _view(record: Record, known: Mapping[str, Record], ranks: dict[str, int | None]) -> dict[str, Any]:
+def _view(record: Record) -> dict[str, Any]:
     statement = record.get("statement") or ""
     latex = bool(record.get("statement_is_latex"))
     return {
         "id": record["id"],
-        "anchor": anchor(record["id"]),
+        "anchor": claim_anchor(record["id"]),
         "title": record.get("title") or "",
         "source": record.get("source") or "",
         "theme": record.get("theme") or "",
@@ -78,13 +96,10 @@ def _view(record: Record, known: Mapping[str, Record], ranks: dict[str, int | No
         "statement": statement,
         "latex": latex,
         "formula": mathml(statement) if latex and statement else None,
-        "ranks": ranks,
-        "search": _search_text(record),
         "instances": numbers.number(record["instances"]),
         "tightness": numbers.number((record.get("tightness") or {}).get("ratio"), 3),
         "time": numbers.duration(record["seconds"]),
         "erratum": record.get("erratum") or "",
-        "needs": [_needed(name, known.get(name)) for name in record.get("needs") or []],
         "chart": charts.claim_chart(record),
         **_evidence(record),
     }
@@ -94,8 +109,9 @@ def quantifier_words(quantifier: str) -> str:
     return quantifier.replace(">= 1 - delta", "≥ 1 − δ")
 
 
-def _search_text(record: Record) -> str:
+def _search_text(record: Record, footing: str) -> str:
     parts = [
+        footing,
         record["id"],
         record.get("title"),
         record.get("statement"),
@@ -108,7 +124,7 @@ def _search_text(record: Record) -> str:
 def _needed(name: str, record: Record | None) -> dict[str, Any]:
     return {
         "id": name,
-        "anchor": anchor(name) if record else "",
+        "anchor": claim_anchor(name) if record else "",
         "outcome": record["verdict"] if record else "",
         "tone": tone(record) if record else "",
         "label": label(record) if record else "not in this report",
@@ -135,14 +151,24 @@ def _evidence(record: Record) -> dict[str, Any]:
         ],
         "failure": failure(record.get("failure")),
         "counterexamples": [
-            {"name": name, "file": found.get("file") or "", "text": found.get("text") or ""}
-            for name, found in (record.get("counterexamples") or {}).items()
+            counterexample(name, found) for name, found in (record.get("counterexamples") or {}).items()
         ],
         "proof": [_step(step) for step in record.get("proof") or []],
         "notes": record.get("notes") or [],
         "replay": record.get("replay") or "",
         "command": record.get("command") or "",
         "provenance": provenance(record),
+    }
+
+
+def counterexample(name: str, found: Record) -> dict[str, str]:
+    """A counterexample: its file, what it is made from, and the two sides that it gives."""
+    sides = [f"{side} {numbers.number(found[side])}" for side in ("measured", "bound") if side in found]
+    return {
+        "name": name,
+        "file": found.get("file") or "",
+        "text": found.get("text") or "",
+        "sides": ", ".join(sides),
     }
 
 

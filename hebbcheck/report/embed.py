@@ -15,8 +15,17 @@ from markupsafe import Markup
 from ..verdict import strict_json
 
 ASSETS = files("hebbcheck.report") / "assets"
-STYLES = ("base.css", "summary.css", "claims.css", "card.css", "figures.css", "print.css")
-SCRIPTS = ("page.js", "claims.js", "charts.js")
+STYLES = (
+    "base.css",
+    "summary.css",
+    "claims.css",
+    "card.css",
+    "graph.css",
+    "tables.css",
+    "figures.css",
+    "print.css",
+)
+SCRIPTS = ("address.js", "page.js", "claims.js", "graph.js", "charts.js")
 
 
 def asset(name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -49,12 +48,21 @@ def percent(share: float | None) -> str:
     return f"{100 * share:.3g}%"
 
 
-def interval(estimate: Mapping[str, Any]) -> str:
+def size(value: Any) -> str:
+    """A number of facts or of dimensions: in full, or as a power of two where it is a large one."""
+    if isinstance(value, int | float) and value > 1e5 and math.frexp(value)[0] == 0.5:
+        return f"2{str(math.frexp(value)[1] - 1).translate(SUPERSCRIPT)}"
+    whole = isinstance(value, float) and value.is_integer() and value < 1e5
+    return number(int(value) if whole else value)
+
+
+def interval(estimate: Mapping[str, Any], digits: int = 4) -> str:
     """The interval of {"value", "low", "high"}, an end that is null being infinite; empty where both are."""
     low, high = estimate.get("low"), estimate.get("high")
     if low is None and high is None:
         return ""
-    return f"{'(−∞' if low is None else '[' + number(low)}, {'∞)' if high is None else number(high) + ']'}"
+    least = "(−∞" if low is None else f"[{number(low, digits)}"
+    return f"{least}, {'∞)' if high is None else f'{number(high, digits)}]'}"
 
 
 def duration(seconds: float | None) -> str:
@@ -89,9 +97,3 @@ def date(value: str | float | None) -> str:
 
 def _written(time: datetime) -> str:
     return f"{time.day} {time:%B %Y, %H:%M} UTC"
-
-
-def natural(text: str) -> list[tuple[int, int, str]]:
-    """Sort key under which B.2 comes before B.10."""
-    parts = re.split(r"(\d+)", text.casefold())
-    return [(1, int(p), "") if p.isdecimal() else (0, 0, p) for p in parts if p]

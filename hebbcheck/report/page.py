@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..errors import HebbcheckError
-from . import embed, numbers
+from ..order import natural
+from . import embed
 from .claims import SORT_KEYS, claim_views, ordered
+from .constants import constants_view
+from .errata import errata_view
 from .figures import figure_view
+from .graph import graph_view
 from .outcomes import MEANING
 from .summary import attention, summary
 
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
 def render(verdicts: list[dict], figures: list[dict], runs: list[dict]) -> str:
     """The complete page, from records alone: equal records give an equal page, in whatever order they come."""
     claims = claim_views(verdicts)
-    drawn = [figure_view(f) for f in sorted(figures, key=lambda f: numbers.natural(f["id"]))]
+    drawn = [figure_view(f) for f in sorted(figures, key=lambda f: natural(f["id"]))]
     has_charts = any(c["chart"] for c in claims) or any(f["charts"] for f in drawn)
     scripts = [embed.first_script(), embed.behaviour()]
     if has_charts:
@@ -39,6 +43,9 @@ def render(verdicts: list[dict], figures: list[dict], runs: list[dict]) -> str:
             summary=summary(ranked, figures, runs),
             attention=attention(ranked),
             claims=claims,
+            graph=graph_view(verdicts),
+            errata=errata_view(verdicts),
+            constants=constants_view(verdicts),
             figures=drawn,
             filters=_filters(claims),
             columns=list(SORT_KEYS),
@@ -108,5 +115,5 @@ def _menu(
     name: str, title: str, values: Iterable[str], words: dict[str, str] | None = None
 ) -> dict[str, Any]:
     counts = Counter(value for value in values if value)
-    choices = [(v, (words or {}).get(v, v), counts[v]) for v in sorted(counts, key=numbers.natural)]
+    choices = [(v, (words or {}).get(v, v), counts[v]) for v in sorted(counts, key=natural)]
     return {"name": name, "title": title, "choices": choices}

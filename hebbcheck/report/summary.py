@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..order import natural
 from . import numbers
-from .claims import anchor
+from .address import claim_anchor
 from .outcomes import EXPECTATION, Record, label, tiles, tone
 
 DEFAULT_LEVEL = 1e-4
@@ -83,7 +84,7 @@ def _run_time(run: Record) -> str:
 
 def _distinct(records: Iterable[Record], key: str) -> str:
     values = {str(r[key]) for r in records if r.get(key) is not None}
-    return ", ".join(sorted(values, key=numbers.natural))
+    return ", ".join(sorted(values, key=natural))
 
 
 def merged_versions(records: Iterable[Record]) -> list[tuple[str, str]]:
@@ -93,7 +94,7 @@ def merged_versions(records: Iterable[Record]) -> list[tuple[str, str]]:
         for name, version in (record.get("versions") or {}).items():
             found.setdefault(name, set()).add(str(version))
     names = sorted(found, key=lambda name: (name != "hebbcheck", name.casefold()))
-    return [(name, ", ".join(sorted(found[name], key=numbers.natural))) for name in names]
+    return [(name, ", ".join(sorted(found[name], key=natural))) for name in names]
 
 
 def level(verdicts: Iterable[Record]) -> dict[str, str]:
@@ -112,7 +113,7 @@ def attention(verdicts: Iterable[Record]) -> list[dict[str, str]]:
     return [
         {
             "id": record["id"],
-            "anchor": anchor(record["id"]),
+            "anchor": claim_anchor(record["id"]),
             "title": record.get("title") or "",
             "label": label(record),
             "outcome": record["verdict"],

@@ -185,12 +185,16 @@ class Conclusion:
         return {name: dict(up if sign >= 0 else down) for name, sign in self.directions.signs.items()}
 
     def _exponents(self) -> dict[str, dict[str, float]]:
-        """For each size the largest local exponent on a ladder in this size alone, with its 95% interval."""
+        """For each size the largest local exponent on a ladder in this size alone, with its 95% interval.
+
+        The one in L is that of the ladder on which the failure probability falls.
+        """
         made: dict[str, dict[str, float]] = {}
         for s in self.standings:
-            if s.growth is None or len(s.ladder.moves) > 1 or s.climb.is_tail:
+            if s.growth is None or len(s.ladder.moves) > 1:
                 continue
-            name, slope = s.ladder.moves[0], s.growth.in_size
+            in_size = (s.ladder.moves[0], s.growth.in_size)
+            name, slope = ("L", s.growth.slope) if s.climb.is_tail else in_size
             if name not in made or slope.value > made[name]["value"]:
                 made[name] = {"value": slope.value, "low": slope.low(HALF), "high": slope.high(HALF)}
         return made

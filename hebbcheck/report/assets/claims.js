@@ -1,8 +1,8 @@
-// The table of claims. What is shown is in the address (#q=..&outcome=..&sort=..&claim=..), and nowhere else.
+// The table of claims: filters, search, order, and which cards are open.
 (() => {
   const table = document.querySelector("table.claims");
   if (!table) return;
-  const form = document.querySelector(".filters");
+  const form = document.querySelector("#claims .filters");
   const filters = ["outcome", "passed", "theme", "quantifier"];
   const claims = [...table.querySelectorAll("tbody.claim")].map((body) => ({
     body,
@@ -12,18 +12,10 @@
     detail: body.querySelector(".detail"),
   }));
   const byId = new Map(claims.map((claim) => [claim.id, claim]));
-  let state = {};
-
-  const read = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-  const write = () => {
-    const known = ["q", ...filters, "sort", "claim"].filter((name) => state[name]);
-    const address = known.map((name) => `${name}=${encodeURIComponent(state[name])}`).join("&");
-    history.replaceState(null, "", `#${address}`);
-  };
 
   const matches = (claim) =>
-    filters.every((name) => !state[name] || claim[name] === state[name]) &&
-    (state.q ?? "").toLowerCase().split(/\s+/).every((word) => claim.search.includes(word));
+    filters.every((name) => !address.state[name] || claim[name] === address.state[name]) &&
+    (address.state.q ?? "").toLowerCase().split(/\s+/).every((word) => claim.search.includes(word));
 
   const setOpen = (claim, open) => {
     claim.detail.hidden = !open;
@@ -32,8 +24,8 @@
   };
 
   const sort = () => {
-    const descending = state.sort?.startsWith("-") ?? false;
-    const column = state.sort?.replace(/^-/, "");
+    const descending = address.state.sort?.startsWith("-") ?? false;
+    const column = address.state.sort?.replace(/^-/, "");
     const rank = (claim) => claim.ranks[column] ?? null;
     const sorted = [...claims];
     if (column) {
@@ -54,33 +46,32 @@
   const show = () => {
     let shown = 0;
     for (const claim of claims) {
-      const visible = matches(claim) || claim.id === state.claim;
+      const visible = matches(claim) || claim.id === address.state.claim;
       claim.body.hidden = !visible;
       shown += visible;
     }
     document.getElementById("shown").textContent = `${shown} of ${claims.length}`;
     document.getElementById("nothing").hidden = shown > 0;
-    document.getElementById("reset").hidden = !["q", ...filters].some((name) => state[name]);
+    document.getElementById("reset").hidden = !["q", ...filters].some((name) => address.state[name]);
     for (const field of form.querySelectorAll("[name]")) {
-      if (field.value !== (state[field.name] ?? "")) field.value = state[field.name] ?? "";
+      if (field.value !== (address.state[field.name] ?? "")) field.value = address.state[field.name] ?? "";
     }
   };
 
   const update = (change) => {
-    state = { ...state, ...change };
-    write();
+    address.update(change);
     if ("sort" in change) sort();
     show();
   };
 
   const follow = () => {
-    const address = read();
-    const before = state;
-    if (["q", ...filters, "sort", "claim"].some((name) => name in address)) state = address;
-    if (state.sort !== before.sort) sort();
+    const asked = address.read();
+    const before = address.state;
+    if (["q", ...filters, "sort", "claim"].some((name) => name in asked)) address.state = { graph: before.graph, ...asked };
+    if (address.state.sort !== before.sort) sort();
     show();
-    const claim = byId.get(state.claim);
-    if (!claim || !address.claim) return;
+    const claim = byId.get(address.state.claim);
+    if (!claim || !asked.claim) return;
     setOpen(claim, true);
     claim.body.scrollIntoView();
     claim.detail.querySelector(".card").focus({ preventScroll: true });
@@ -88,8 +79,8 @@
 
   // A claim that was opened does not outlast filters that exclude it.
   const refilter = (change) => {
-    state = { ...state, ...change };
-    const claim = byId.get(state.claim);
+    Object.assign(address.state, change);
+    const claim = byId.get(address.state.claim);
     update({ claim: claim && matches(claim) ? claim.id : "" });
   };
   const clear = () => refilter(Object.fromEntries(["q", ...filters].map((name) => [name, ""])));
@@ -108,14 +99,14 @@
     if (!head) return;
     const column = head.dataset.column;
     const next = { [column]: `-${column}`, [`-${column}`]: "" };
-    update({ sort: next[state.sort] ?? column });
+    update({ sort: next[address.state.sort] ?? column });
   });
 
   const toggle = (claim) => {
     const open = claim.detail.hidden;
     setOpen(claim, open);
     if (open) update({ claim: claim.id });
-    else if (state.claim === claim.id) update({ claim: "" });
+    else if (address.state.claim === claim.id) update({ claim: "" });
   };
   table.addEventListener("click", (event) => {
     const row = event.target.closest("tr.row");
@@ -134,7 +125,7 @@
   document.addEventListener("click", (event) => {
     const link = event.target.closest('a[href^="#"]');
     if (!link) return;
-    const asked = Object.fromEntries(new URLSearchParams(link.hash.slice(1)));
+    const asked = address.asked(link.getAttribute("href"));
     if (link.classList.contains("tile")) {
       event.preventDefault();
       update({ q: "", ...Object.fromEntries(filters.map((name) => [name, ""])), claim: "", ...asked });
@@ -148,7 +139,6 @@
 
   addEventListener("hashchange", follow);
   addEventListener("pageshow", follow);
-  state = read();
   sort();
   follow();
 })();
