@@ -23,7 +23,7 @@ def values_alone(rng, F, d, delta):
 
 @hc.claim(
     "B.62.printed",
-    over=geo.family(values_alone, F=400, d=[2, 4], delta=0.1),
+    over=geo.family(values_alone, F=[50, 400], d=2, delta=0.1),
     title="Noisy margin as printed: the values are the keys, and the noise knows them",
     source="Theorem B.62, equation 70; K(k, q) = <k, q>, so that L_K = 1 everywhere",
     fails_at_most="delta",
@@ -120,7 +120,7 @@ def one_stream(rng, d, m):
 
 @hc.claim(
     "text.shared_stream",
-    over=geo.family(one_stream, d=[4, 8], m=[4, 8]),
+    over=geo.family(one_stream, d=4, m=[4, 8]),
     title="Keys and features may share a stream of random numbers",
     source="Lemma B.44, first item, without the independence of keys and features",
     expect="refuted",
@@ -134,7 +134,7 @@ def mean_of_a_shared_stream(x):
 
 @hc.claim(
     "text.shared_stream.mean",
-    over=geo.family(one_stream, d=[4, 8], m=[4, 8]),
+    over=geo.family(one_stream, d=4, m=[4, 8]),
     title="The mean of an entry where keys and features share a stream",
     source="Lemma B.44, first item, for keys that are the directions of feature rows",
 )
@@ -157,7 +157,9 @@ def noisy_memory_of_one_stream(rng, F, d, m, eps, delta):
 
 @hc.claim(
     "B.62.shared_stream",
-    over=geo.family(noisy_memory_of_one_stream, F=(3, 32), d=(2, 16), m=(4, 32), eps=(0.1, 1.0), delta=[0.5, 0.1]),
+    over=geo.family(
+        noisy_memory_of_one_stream, F=(3, 32), d=(2, 16), m=(4, 32), eps=(0.1, 1.0), delta=[0.5, 0.1]
+    ),
     title="Noisy margin where keys and features share a stream",
     source="Theorem B.62, equation 70: only the values need to be independent of the rest",
     fails_at_most="delta",

@@ -9,7 +9,9 @@ from hebbcheck import sqrt
 SIMPLE = 4 + sqrt(8)
 """The constant of equation 72 that equation 70 gives: 1 + mu_v is at most 2, and F L at least d."""
 
-noisy = geo.facts(keys=geo.sphere, values=geo.sphere, F=(3, 64), d=(2, 32), m=(4, 64), noise=(0.01, 2.0), delta=[0.5, 0.1])
+noisy = geo.facts(
+    keys=geo.sphere, values=geo.sphere, F=(3, 64), d=(2, 32), m=(4, 64), noise=(0.01, 2.0), delta=[0.5, 0.1]
+)
 """Keys, features and noise independent of the isotropic values; queries at distance eps from their keys."""
 
 common = {"F L >= d": lambda x: x.F * x.L >= x.d}

@@ -55,7 +55,9 @@ def test_at_the_critical_radius_the_worst_margin_is_zero(seed):
     radii = quadrics.critical_radius(S, keys)
     assert np.all(radii[margins <= 0] == 0) and np.any(margins > 0)
     for i, j in zip(*np.nonzero(margins > 0), strict=True):
-        left = margins[i, j] - quadrics.worst_drop(S[i : i + 1, j : j + 1], keys[i : i + 1], radii[i, j])[0, 0]
+        left = (
+            margins[i, j] - quadrics.worst_drop(S[i : i + 1, j : j + 1], keys[i : i + 1], radii[i, j])[0, 0]
+        )
         assert left == pytest.approx(0, abs=1e-8)
 
 
