@@ -8,7 +8,6 @@ from hebbcheck import log, sqrt
 
 from .noise import isotropic, mutual_coherence
 
-
 SAMPLES = 2000
 
 
@@ -33,8 +32,8 @@ def values_alone(rng, F, d, delta):
     "noise toward a competitor lowers the margin by eps F/d, not by eps sqrt(F L/d).",
 )
 def noisy_margin_of_tied_values(x):
-    r"""k = v, \ K(k, q) = \langle k, q \rangle, \
-    \tilde k_i = k_i - \epsilon \frac{v_i - v_j}{\|v_i - v_j\|} \ \Rightarrow\
+    r"""k = v, \ K(k, q) = \langle k, q \rangle, \quad
+    \tilde k_i = k_i - \epsilon \frac{v_i - v_j}{\|v_i - v_j\|} \ \Rightarrow \quad
     \gamma_{ij}(k_i) - \gamma_{ij}(\tilde k_i) \le 2(1 + \mu_v) \epsilon + 2\sqrt2\, \epsilon \sqrt{\frac{FL}{d}}"""
     values = np.asarray(x.values)
     gram = values @ values.T
@@ -53,9 +52,9 @@ def noisy_margin_of_tied_values(x):
     fails_at_most="delta",
     needs=["B.36"],
     expect="refuted",
-    erratum="A kernel that is L_K-Lipschitz on the keys and queries, and independent of the values, may fall by L_K eps "
-    "at one code point for each pattern of signs; noise that knows the values picks the pattern of <v_i - v_j, v_t>. "
-    "The bilinear kernel leaves no such choice (B.62.bilinear).",
+    erratum="A kernel that is L_K-Lipschitz on the keys and queries, and independent of the values, may fall by "
+    "L_K eps at one code point for each pattern of signs; noise that knows the values picks the pattern of "
+    "<v_i - v_j, v_t>. The bilinear kernel leaves no such choice (B.62.bilinear).",
 )
 def noisy_margin_of_a_sign_code(x):
     r"""K(k_t, \tilde k_i) = K(k_t, k_i) - L_K \epsilon\, \mathrm{sign} \langle v_i - v_j, v_t \rangle
@@ -82,7 +81,7 @@ def values_and_directions(rng, F, d, delta):
     "eps sqrt(F L/d) as soon as F is a multiple of d^2 L, whatever the noise u_i.",
 )
 def noisy_margin_of_tied_values_with_random_noise(x):
-    r"""k = v, \ K(k, q) = \langle k, q \rangle, \ \tilde k_i = k_i + \epsilon u_i \ \Rightarrow\
+    r"""k = v, \ K(k, q) = \langle k, q \rangle, \ \tilde k_i = k_i + \epsilon u_i \ \Rightarrow \quad
     \gamma_{ij}(k_i) - \gamma_{ij}(\tilde k_i) \le 2(1 + \mu_v) \epsilon + 2\sqrt2\, \epsilon \sqrt{\frac{FL}{d}}"""
     values = np.asarray(x.values)
     scores = np.asarray(x.noise) @ (values.T @ values) @ values.T
@@ -96,11 +95,11 @@ def noisy_margin_of_tied_values_with_random_noise(x):
     source="Theorem B.17 with constants that are proved, K(k, q) = <k, q>",
     fails_at_most="delta",
     expect="refuted",
-    erratum="The values must be independent of the kernel: with K_ti = <v_t, v_i> the cross-talk is F/d where the bound "
-    "is sqrt(F L)/d.",
+    erratum="The values must be independent of the kernel: with K_ti = <v_t, v_i> the cross-talk is F/d where the "
+    "bound is sqrt(F L)/d.",
 )
 def crosstalk_of_tied_values(x):
-    r"""K_{ti} = \langle v_t, v_i \rangle \ \Rightarrow\
+    r"""K_{ti} = \langle v_t, v_i \rangle \ \Rightarrow \quad
     \tilde z_{\max} \le 2\sqrt2 \sqrt{\tilde E_K} \sqrt{\frac{\log(2F^2/\delta)}{d}}"""
     values = np.asarray(x.values)
     gram = values @ values.T
@@ -111,7 +110,7 @@ def crosstalk_of_tied_values(x):
 
 
 def one_stream(rng, d, m):
-    """Entries K_ti where keys and features come from generators of one seed: two rows of A are k_t and k_i, unscaled."""
+    """Entries K_ti for keys and features from generators of one seed: two rows of A are k_t and k_i, unscaled."""
     A, G = rng.standard_normal((2, SAMPLES, m, d))
     keys = A[:, :2] / np.linalg.norm(A[:, :2], axis=2, keepdims=True)
     features = np.einsum("srd,skd->skr", A, keys) * np.einsum("srd,skd->skr", G, keys)

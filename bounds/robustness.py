@@ -85,7 +85,7 @@ def several_queries(rng, F, d, m, N, delta):
 
 @hc.claim(
     "eq11",
-    over=geo.family(several_queries, F=[8, 16], d=[8, 16], m=[32, 64], N=[1, 8], delta=[0.5, 0.2]),
+    over=geo.family(several_queries, F=8, d=[12, 16], m=[64, 128], N=[1, 8], delta=[0.5, 0.2]),
     title="Noise under which half of the margin is left",
     source="Equation 11, corrected: F L >= d, constants, and N queries a key that were fixed before the values",
     given={**common, "gamma_min > 0": lambda x: x.clean > 0},
@@ -101,7 +101,7 @@ def noise_ceiling(x):
 
 @hc.claim(
     "B.65",
-    over=geo.facts(mapping="identity", noise=1.0, F=(6, 16), d=(12, 24), m=(64, 128), delta=[0.5, 0.2]),
+    over=geo.facts(mapping="identity", noise=1.0, F=(6, 10), d=(20, 32), m=(128, 256), delta=[0.5, 0.2]),
     title="Noise-robust storage",
     source="Corollary B.65, equation 78, with F L >= d, c_0 = 1/4 and the constants that are proved",
     given={**common, "gamma_min >= c_0": lambda x: x.gamma_min >= ROBUST},

@@ -149,7 +149,7 @@ def unit_ceilings(x):
     needs=["5.1"],
 )
 def unit_ceiling_at_vertices(x):
-    r"""\max_j \left\| \tfrac{o_i(J e_j)}{\|o_i(J e_j)\|} - k_i \right\| \le \sqrt2 \ \Rightarrow\
+    r"""\max_j \left\| \tfrac{o_i(J e_j)}{\|o_i(J e_j)\|} - k_i \right\| \le \sqrt2 \ \Rightarrow \quad
     \max_c \left\| \tfrac{o_i(c)}{\|o_i(c)\|} - k_i \right\|
     = \max_j \left\| \tfrac{o_i(J e_j)}{\|o_i(J e_j)\|} - k_i \right\|"""
     return hc.equal(*unit_ceilings(x))
@@ -161,8 +161,8 @@ def unit_ceiling_at_vertices(x):
     title="The ceiling after unit-RMSNorm, always",
     source="Definition 5.1 for what the MLP sees",
     expect="refuted",
-    erratum="Beyond 90 degrees the superlevel sets of the angle are not convex: a mixture of junk tokens can lie farther "
-    "from the key than each of them alone.",
+    erratum="Beyond 90 degrees the superlevel sets of the angle are not convex: a mixture of junk tokens can lie "
+    "farther from the key than each of them alone.",
 )
 def unit_ceiling_always_at_vertices(x):
     r"""\max_c \left\| \tfrac{o_i(c)}{\|o_i(c)\|} - k_i \right\|
@@ -184,7 +184,8 @@ def decoded_margins(x, queries):
     title="The least margin over all contexts is attained where all junk tokens are equal",
     source="Section 5.1, the margin of an attention block's queries in the quadratic memory",
     expect="refuted",
-    erratum="The margin is quadratic in the query: its least value over the contexts may lie at a mixture of junk tokens.",
+    erratum="The margin is quadratic in the query: its least value over the contexts may lie at a mixture of "
+    "junk tokens.",
 )
 def margin_at_vertices(x):
     r"\min_c \gamma_{ij}(o_i(c)) = \min_j \gamma_{ij}(o_i(J e_j))"
@@ -208,8 +209,8 @@ def mean_deviation(x):
     "5.2.block",
     over=over,
     title="A block decodes every context where its margin passes the ceiling",
-    source="Theorem 5.2, corrected, for attention, unit-RMSNorm and the exact quadratic memory, whose Lipschitz constant "
-    "on the unit sphere is at most 2 |V| |K|",
+    source="Theorem 5.2, corrected, for attention, unit-RMSNorm and the exact quadratic memory, whose Lipschitz "
+    "constant on the unit sphere is at most 2 |V| |K|",
     needs=["5.1.unit", "5.2"],
 )
 def block_margin(x):
