@@ -54,7 +54,7 @@ def mutual_coherence(values):
 
 
 def values_alone(rng, F, d, delta):
-    """Isotropic values: under K(k_t, q) = L <c, q> and noise against c, every kernel value falls by L eps."""
+    """Isotropic values, all that a statement about given changes of the kernel draws."""
     return {"values": isotropic(rng, F, d)}
 
 
@@ -62,7 +62,7 @@ def values_alone(rng, F, d, delta):
     "B.62.worst",
     over=geo.family(values_alone, F=(3, 256), d=(2, 64), delta=[0.9, 0.5, 0.1]),
     title="Noisy margin where every kernel value falls as far as it may",
-    source="Theorem B.62, equation 70, for the worst kernel that does not know the values",
+    source="Theorem B.62, equation 70, for K(k_t, q) = L_K <c, q> and noise against c",
     fails_at_most="delta",
     needs=["B.62"],
 )

@@ -200,7 +200,7 @@ def permitted_noise(x):
 
 @hc.claim(
     "B.64",
-    over=geo.facts(mapping="identity", noise=1.0, F=(3, 12), d=(6, 16), m=(24, 64), delta=[0.5, 0.2]),
+    over=geo.facts(mapping="identity", noise=1.0, F=(4, 8), d=(12, 20), m=(64, 128), delta=[0.5, 0.2]),
     title="How much noise keeps the margin positive",
     source="Corollary B.64, on the event of Corollary B.63, at the largest eps that it permits",
     given={**stored, **common},
