@@ -131,3 +131,10 @@ def test_an_adversary_chooses_what_anything_covers():
 def test_maps_may_change_places_only_where_any_map_is_meant():
     assert "map" in geo.facts().free and "map" in geo.facts(mapping="any").free
     assert "map" not in geo.facts(mapping="worst").free and "map" not in geo.facts(mapping="identity").free
+
+
+def test_a_family_of_ones_own_keeps_its_sizes():
+    """Which arrays belong to which of its sizes only the user's function knows."""
+    family = geo.family(lambda rng, F: {"rows": rng.random((F, 2))}, F=(2, 9))
+    raw = family.raw({"F": 6}, Streams("smaller"))
+    assert family.counts(raw) == {}

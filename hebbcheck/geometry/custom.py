@@ -58,6 +58,10 @@ class CustomFamily(Family):
             )
         return Raw(dict(numbers), {name: _attribute(name, value) for name, value in given.items()}, self.name)
 
+    def counts(self, raw: Raw) -> dict[str, int]:
+        """None: what the user's function would have drawn at smaller sizes is not known."""
+        return {}
+
     def strategy(self) -> st.SearchStrategy[Raw]:
         @st.composite
         def raws(draw: st.DrawFn) -> Raw:
