@@ -123,7 +123,7 @@ def one_stream(rng, d, m):
     "1/d + 2(d-1)/(dm).",
 )
 def mean_of_a_shared_stream(x):
-    r"a_t = \|a_t\|\, k_t \ \Rightarrow\ \mathbb E\, \hat K_{ti} = rac1d"
+    r"a_t = \|a_t\|\, k_t \ \Rightarrow\ \mathbb E\, \hat K_{ti} = \frac1d"
     return hc.equal(hc.mean(x.entries), 1 / x.d)
 
 
@@ -134,7 +134,7 @@ def mean_of_a_shared_stream(x):
     source="Lemma B.44, first item, for keys that are the directions of feature rows",
 )
 def mean_of_a_shared_stream_corrected(x):
-    r"a_t = \|a_t\|\, k_t \ \Rightarrow\ \mathbb E\, \hat K_{ti} = rac1d + rac{2(d-1)}{dm}"
+    r"a_t = \|a_t\|\, k_t \ \Rightarrow\ \mathbb E\, \hat K_{ti} = \frac1d + \frac{2(d-1)}{dm}"
     return hc.equal(hc.mean(x.entries), 1 / x.d + 2 * (x.d - 1) / (x.d * x.m))
 
 
@@ -162,7 +162,7 @@ def noisy_memory_of_one_stream(rng, F, d, m, eps, delta):
 )
 def noisy_margin_of_a_shared_stream(x):
     r"""a_t = \|a_t\|\, k_t \ \Rightarrow\ \gamma_{ij}(\tilde k_i) \ge \gamma_{ij}(k_i) - 2(1 + \mu_v) L_K \epsilon
-    - 2\sqrt2\, L_K\, \epsilon \sqrt{rac{FL}{d}} \quad 	ext{for all } i, j"""
+    - 2\sqrt2\, L_K\, \epsilon \sqrt{\frac{FL}{d}} \quad \text{for all } i, j"""
     values = np.asarray(x.values)
     scores = values @ values.T @ np.asarray(x.changes)
     return hc.at_most((scores - np.diag(scores)).max(), x.slope * x.eps * allowed(x, values))
