@@ -101,7 +101,7 @@ def isotropic_variance(v):
 
 
 @hc.claim(
-    "B.44.order",
+    "B.44",
     over=geo.vectors(count=1, d=(1, 10**6), m=(1, 10**6)),
     title="The order of the variance",
     source="Lemma B.44, third item",
