@@ -10,8 +10,7 @@ import hebbcheck as hc
 from hebbcheck import exp, log, sqrt
 from hebbcheck import geometry as geo
 
-from .laws import Lattice, nothing
-from .tails import FROM_ONE, SEEN
+from .laws import FROM_ONE, SEEN, Lattice, nothing
 
 WIDTHS = [1, 2, 4, 16, 64, 256, 2048]
 BELOW = np.linspace(0.01, 0.99, 99)
@@ -47,16 +46,16 @@ def off_diagonal(x):
 
 @cache
 def diagonal_tail(m, nodes=28):
-    """P(K_ii <= 1 - t) at BELOW, by Talbot's inversion of the Laplace transform phi^m / l (Abate and Valko, 2004).
+    """P(K_ii <= 1 - t) at BELOW, by Talbot's inversion of the Laplace transform phi^m / s (Abate and Valko, 2004).
 
-    phi(l) = E exp(-l (g h)^2) = exp(1/(8l)) K_0(1/(8l)) / sqrt(4 pi l); the error is below 1e-11.
+    phi(s) = E exp(-s (g h)^2) = exp(1/(8l)) K_0(1/(8l)) / sqrt(4 pi s); the error is below 1e-11.
     """
     angle = np.pi * np.arange(1, nodes) / nodes
     cot = 1 / np.tan(angle)
     contour = 0.4 * nodes * np.concatenate([[1], angle * (cot + 1j)])
     slope = np.concatenate([[0.5], 1 + 1j * (angle * (1 + cot**2) - cot)])
-    l = contour / (m * (1 - BELOW)[:, None])
-    phi = special.kve(0, 1 / (8 * l)) / np.sqrt(4 * np.pi * l)
+    s = contour / (m * (1 - BELOW)[:, None])
+    phi = special.kve(0, 1 / (8 * s)) / np.sqrt(4 * np.pi * s)
     return 0.4 * np.real(slope * np.exp(contour) * phi**m / contour).sum(axis=1)
 
 
@@ -84,7 +83,7 @@ def diagonal_lower_tail_sharp(x):
 
 @hc.claim(
     "B.39.63",
-    over=geo.facts(F=(3, 64), d=(4, 64), m=(200, 2048), delta=[0.1, 0.5, 0.9]),
+    over=geo.facts(F=(3, 16), d=(4, 32), m=(128, 512), delta=[0.1, 0.5, 0.9]),
     title="Uniform lower bound on the diagonal",
     source="Lemma B.39, equation 63 with C_1 = 4, keys independent of the features",
     fails_at_most="delta",
@@ -152,7 +151,7 @@ def entry(rng, m, cosine, **sizes):
     title="Tail of an entry, centred at its conditional mean",
     source="Lemma B.45, with C = 4",
     fails_at_most=lambda x: 2 * exp(-x.u),
-    needs=["B.50", "B.49"],
+    needs=["B.49", "B.50"],
 )
 def entry_tail(x):
     r"""\Pr\Big( |\hat K(x, y) - \rho^2| \ge 4 \Big( \sqrt{\frac um} + \frac{u^2}m \Big) \Big) \le 2 e^{-u},
@@ -183,7 +182,7 @@ def isotropic_entry_tail(x):
 
 @hc.claim(
     "B.47",
-    over=geo.facts(F=(3, 48), d=(16, 256), m=(64, 4096), delta=[0.1, 0.5]),
+    over=geo.facts(F=(3, 24), d=(16, 160), m=(64, 1024), delta=[0.1, 0.5]),
     title="Energy of a centred column, isotropic keys",
     source="Lemma B.47, with constant 3; c_0 = 1",
     given={**narrow_enough, "L^3 <= sigma^2 m^2": lambda x: x.L**3 <= x.sigma2 * x.m**2},
@@ -208,7 +207,7 @@ def effective_coupling_deterministic(x):
 
 @hc.claim(
     "B.48",
-    over=geo.facts(values=geo.anything, F=(3, 32), d=(16, 128), m=(4, 1024), delta=[0.1, 0.5]),
+    over=geo.facts(values=geo.anything, F=(3, 16), d=(12, 64), m=(4, 128), delta=[0.2, 0.5]),
     title="Effective coupling, isotropic keys",
     source="Lemma B.48, with the constant of B.38",
     given=narrow_enough,

@@ -3,10 +3,13 @@
 from functools import cache
 
 import numpy as np
-from scipy import fft, special, stats
+from scipy import fft, stats
 
 LEVELS = np.concatenate([[1e-3], np.geomspace(0.01, 200, 60)])
 """Exponents u at which tails are compared with exp(-u)."""
+SEEN = LEVELS[LEVELS < 25]
+"""Those at which tails by Fourier transforms are still exact."""
+FROM_ONE = SEEN[SEEN >= 1]
 
 
 def nothing(rng, **sizes):
@@ -59,7 +62,9 @@ class Lattice:
         What is computed to be below 1e-13, the error of the transform, is 0.
         """
         size = fft.next_fast_len(2 * len(self.masses), real=True)
-        law = fft.irfft(fft.rfft(np.roll(np.pad(self.masses, (0, size - len(self.masses))), -self.radius)) ** n, size)
+        law = fft.irfft(
+            fft.rfft(np.roll(np.pad(self.masses, (0, size - len(self.masses))), -self.radius)) ** n, size
+        )
         places = fft.fftshift(np.fft.fftfreq(size, 1 / size)) * self.step - n * centre
         law = np.maximum(fft.fftshift(law), 0)
         above = np.concatenate([np.cumsum(law[::-1])[::-1], [0.0]])

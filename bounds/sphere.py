@@ -1,4 +1,4 @@
-"""Isotropic values (Appendix B.9.1 and B.9.3): inner products with a uniform unit vector, and what follows from them."""
+"""Isotropic values (Appendix B.9.1 and B.9.3): inner products with a uniform unit vector and what they imply."""
 
 import math
 from fractions import Fraction
