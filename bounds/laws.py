@@ -59,7 +59,7 @@ class Lattice:
     def sum_tails(self, n, z, centre=0.0):
         """P(S - n centre >= z) and P(S - n centre <= -z) for the sum S of n copies (z: an array).
 
-        What is computed to be below 1e-13, the error of the transform, is 0.
+        What is below the error of the transform, 1e-13 and n 1e-15, is 0.
         """
         size = fft.next_fast_len(2 * len(self.masses), real=True)
         law = fft.irfft(
@@ -72,4 +72,5 @@ class Lattice:
         z, slack = np.asarray(z), self.step / 2
         upper = above[np.searchsorted(places, z - slack)]
         lower = below[np.searchsorted(places, -z + slack, side="right")]
-        return np.where(upper > 1e-13, upper, 0), np.where(lower > 1e-13, lower, 0)
+        least = max(1e-13, n * 1e-15)
+        return np.where(upper > least, upper, 0), np.where(lower > least, lower, 0)
