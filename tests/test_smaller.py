@@ -6,6 +6,7 @@ import pytest
 from hebbcheck import geometry as geo
 from hebbcheck.arrays import Streams
 from hebbcheck.geometry.maps import worst_map
+from hebbcheck.judges.shrink import shrunk
 
 NUMBERS = {"F": 6, "d": 5, "m": 4, "delta": 0.1}
 ANY = geo.facts(keys=geo.anything, values=geo.anything)
@@ -131,3 +132,14 @@ def test_an_adversary_chooses_what_anything_covers():
 def test_maps_may_change_places_only_where_any_map_is_meant():
     assert "map" in geo.facts().free and "map" in geo.facts(mapping="any").free
     assert "map" not in geo.facts(mapping="worst").free and "map" not in geo.facts(mapping="identity").free
+
+
+def test_arrays_of_a_family_of_ones_own_keep_the_sizes_they_were_drawn_at():
+    family = geo.family(lambda rng, n: {"x": rng.standard_normal(n)}, n=[1, 8])
+    drawn = family.raw({"n": 8}, Streams(0))
+    assert shrunk(drawn, family, lambda raw: True).numbers == {"n": 8}
+
+
+def test_sizes_alone_shrink_in_a_family_of_ones_own():
+    family = geo.family(lambda rng, n: {}, n=(1, 8))
+    assert shrunk(family.raw({"n": 8}, Streams(0)), family, lambda raw: True).numbers == {"n": 1}
