@@ -11,7 +11,7 @@ from hebbcheck import exp, sqrt
 from hebbcheck import geometry as geo
 
 from .entries import narrow_enough
-from .laws import nothing
+from .laws import nothing, tail_at_most
 from .sketch import isserlis
 
 
@@ -24,7 +24,7 @@ from .sketch import isserlis
 def product_tail(x):
     r"\Pr( |\alpha \beta| > u ) \le e^{-u}"
     tail = 1 - 2 / math.pi * float(special.iti0k0(x.u)[1])
-    return hc.at_most(tail, math.exp(-x.u))
+    return tail_at_most(tail, math.exp(-x.u))
 
 
 def scalar_weights(rng, level, ratio):
@@ -124,7 +124,7 @@ def operator_norms(forms):
     return np.abs(np.linalg.eigvalsh(forms)).max(axis=1)
 
 
-one_column = geo.facts(F=[2, 3, 4, 6], d=(14, 64), m=(50, 512), delta=[0.5, 0.8])
+one_column = geo.facts(F=[2, 3, 4], d=(14, 40), m=(50, 256), delta=[0.5, 0.8])
 wide_enough = {**narrow_enough, "m >= L^3": lambda x: x.m >= x.L**3}
 
 

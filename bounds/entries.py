@@ -10,7 +10,7 @@ import hebbcheck as hc
 from hebbcheck import exp, log, sqrt
 from hebbcheck import geometry as geo
 
-from .laws import FROM_ONE, SEEN, Lattice, nothing
+from .laws import FROM_ONE, SEEN, Lattice, nothing, tail_at_most
 
 WIDTHS = [1, 2, 4, 16, 64, 256, 2048]
 BELOW = np.concatenate([np.geomspace(0.005, 0.1, 25), np.linspace(0.11, 0.99, 89)])
@@ -83,7 +83,7 @@ def inverted(m, t, nodes=28):
 )
 def diagonal_lower_tail(x):
     r"\Pr( \hat K_{ii} \le 1 - t ) \le e^{-m t^2 / (2 (8 + t/3))}, \quad 0 < t < 1"
-    return hc.at_most(diagonal_tail(x.m), np.exp(-x.m * BELOW**2 / (2 * (8 + BELOW / 3))))
+    return tail_at_most(diagonal_tail(x.m), np.exp(-x.m * BELOW**2 / (2 * (8 + BELOW / 3))))
 
 
 @hc.claim(
@@ -94,12 +94,12 @@ def diagonal_lower_tail(x):
 )
 def diagonal_lower_tail_sharp(x):
     r"\Pr( \hat K_{ii} \le 1 - t ) \le e^{-m t^2 / 16}, \quad 0 < t < 1"
-    return hc.at_most(diagonal_tail(x.m), np.exp(-x.m * BELOW**2 / 16))
+    return tail_at_most(diagonal_tail(x.m), np.exp(-x.m * BELOW**2 / 16))
 
 
 @hc.claim(
     "B.39.63",
-    over=geo.facts(F=(3, 16), d=(4, 32), m=(128, 512), delta=[0.1, 0.5, 0.9]),
+    over=geo.facts(F=(3, 8), d=(4, 32), m=(128, 256), delta=[0.1, 0.5, 0.9]),
     title="Uniform lower bound on the diagonal",
     source="Lemma B.39, equation 63 with C_1 = 4, keys independent of the features",
     fails_at_most="delta",
@@ -127,7 +127,7 @@ def _diagonal_deviations(m, u):
 def diagonal_entry(x):
     r"""\Pr\Big( |\hat K(x, x) - 1| \ge 4 \Big( \sqrt{\frac um} + \frac{u^2}m \Big) \Big) \le 2 e^{-u},
     \quad u \ge 0"""
-    return hc.at_most(_diagonal_deviations(x.m, tuple(SEEN)), 2 * np.exp(-SEEN))
+    return tail_at_most(_diagonal_deviations(x.m, tuple(SEEN)), 2 * np.exp(-SEEN))
 
 
 @hc.claim(
@@ -140,7 +140,7 @@ def diagonal_entry(x):
 def chaos_average(x):
     r"""\Pr\Big( \Big| \frac1m \sum_r W_r \Big| > C_k K_0 \Big( \sqrt{\frac um} + \frac{u^{k/2}}m \Big) \Big)
     \le 2 e^{-u}, \quad u \ge 1"""
-    return hc.at_most(_diagonal_deviations(x.m, tuple(FROM_ONE)), 2 * np.exp(-FROM_ONE))
+    return tail_at_most(_diagonal_deviations(x.m, tuple(FROM_ONE)), 2 * np.exp(-FROM_ONE))
 
 
 def entry(rng, m, cosine, **sizes):
@@ -187,7 +187,7 @@ def isotropic_entry_tail(x):
 
 @hc.claim(
     "B.47",
-    over=geo.facts(F=(3, 24), d=(16, 160), m=(64, 1024), delta=[0.1, 0.5]),
+    over=geo.facts(F=(3, 16), d=(16, 128), m=(64, 600), delta=[0.1, 0.5]),
     title="Energy of a centred column, isotropic keys",
     source="Lemma B.47, with constant 3; c_0 = 1",
     given={**narrow_enough, "L^3 <= sigma^2 m^2": lambda x: x.L**3 <= x.sigma2 * x.m**2},
@@ -201,7 +201,7 @@ def column_energy(x):
 
 @hc.claim(
     "B.48.holder",
-    over=geo.facts(keys=geo.anything, values=geo.anything, memory="kernel"),
+    over=geo.facts(keys=geo.anything, values=geo.anything, memory="kernel", F=(1, 24), d=(1, 64)),
     title="Effective coupling, deterministic",
     source="Lemma B.48, the inequality of Holder in its proof",
 )
@@ -212,7 +212,7 @@ def effective_coupling_deterministic(x):
 
 @hc.claim(
     "B.48",
-    over=geo.facts(values=geo.anything, F=(3, 16), d=(12, 64), m=(4, 128), delta=[0.2, 0.5]),
+    over=geo.facts(values=geo.anything, F=(3, 10), d=(12, 48), m=(4, 64), delta=[0.2, 0.5]),
     title="Effective coupling, isotropic keys",
     source="Lemma B.48, with the constant of B.38",
     given=narrow_enough,

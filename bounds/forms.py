@@ -11,7 +11,7 @@ from scipy.spatial import SphericalVoronoi
 import hebbcheck as hc
 from hebbcheck import geometry as geo
 
-from .laws import FROM_ONE, LEVELS, Lattice, nothing
+from .laws import FROM_ONE, LEVELS, Lattice, nothing, tail_at_most
 
 
 @cache
@@ -110,7 +110,7 @@ def spherical_quadratic_form(x):
     shape = x.p / 2, (x.d - x.p) / 2
     above = special.betaincc(*shape, np.clip((x.p + z) / x.d, 0, 1))
     below = special.betainc(*shape, np.clip((x.p - z) / x.d, 0, 1))
-    return hc.at_most(above + below, 2 * np.exp(-LEVELS))
+    return tail_at_most(above + below, 2 * np.exp(-LEVELS))
 
 
 def spherical_samples(rng, d, samples=4000):
@@ -178,4 +178,4 @@ def _square_sum_tail(n, d, p, shift, step=0.1, radius=2**16):
 def spherical_square_sums(x):
     r"""\Pr\Big( \sum_\ell X_\ell^2 > 4 (n v + v s + r^2 s^2) \Big) \le e^{-s}, \quad s \ge 1, \quad
     X_\ell = x_\ell^\top B x_\ell + \beta"""
-    return hc.at_most(_square_sum_tail(x.n, x.d, x.p, x.shift), np.exp(-FROM_ONE))
+    return tail_at_most(_square_sum_tail(x.n, x.d, x.p, x.shift), np.exp(-FROM_ONE))

@@ -3,7 +3,9 @@
 from functools import cache
 
 import numpy as np
-from scipy import fft, stats
+from scipy import fft, special, stats
+
+import hebbcheck as hc
 
 LEVELS = np.concatenate([[1e-3], np.geomspace(0.01, 200, 60)])
 """Exponents u at which tails are compared with exp(-u)."""
@@ -15,6 +17,11 @@ FROM_ONE = SEEN[SEEN >= 1]
 def nothing(rng, **sizes):
     """Statements about a law that is known exactly draw nothing but their sizes."""
     return {}
+
+
+def tail_at_most(tail, bound):
+    """The relation tail <= bound, as a ratio: the tightness reported is then that of the bound, not of deep tails."""
+    return hc.at_most(tail / bound, 1)
 
 
 @cache
@@ -32,7 +39,7 @@ def two_level_tail(z, a, D, b, E):
     """P(a Q_D + b Q_E > z) for independent chi-squares, a > 0, b of any sign (z: an array)."""
     values, masses = chi_square(E)
     rest = (np.asarray(z)[:, None] - b * values) / a
-    return stats.chi2.sf(rest, D) @ masses
+    return special.chdtrc(D, np.maximum(rest, 0)) @ masses
 
 
 class Lattice:

@@ -9,7 +9,7 @@ from scipy import special, stats
 import hebbcheck as hc
 from hebbcheck import geometry as geo
 
-from .laws import FROM_ONE, LEVELS, SEEN, Lattice, nothing
+from .laws import FROM_ONE, LEVELS, SEEN, Lattice, nothing, tail_at_most
 
 
 def polynomial(rng, degree, q, variables):
@@ -54,7 +54,7 @@ def _sub_weibull(kappa, step=0.2, radius=2**16):
 def weighted_bernstein(x):
     r"""\Pr\Big( \Big| \sum_r w_r Z_r \Big| \ge C \Big( \sigma \|w\|_2 \sqrt t + \tfrac{t^2}m \|w\|_\infty \Big) \Big)
     \le 2 e^{-t}, \quad C = 12, \ \sigma m \ge 1"""
-    return hc.at_most(_sub_weibull_tail(x.N, x.kappa), np.exp(-SEEN))
+    return tail_at_most(_sub_weibull_tail(x.N, x.kappa), np.exp(-SEEN))
 
 
 @cache
@@ -77,7 +77,7 @@ def weighted_bernstein_printed(x):
     \le 2 e^{-c t}, \quad c = 1/C"""
     t, N = x.C * math.log(4), 2**x.log2_N
     heads = math.ceil((N + x.C * (t / math.log(2)) ** 2) / 2)
-    return hc.at_most(2 * stats.binom.sf(heads - 1, N, 0.5), 2 * math.exp(-t / x.C))
+    return tail_at_most(2 * stats.binom.sf(heads - 1, N, 0.5), 2 * math.exp(-t / x.C))
 
 
 @hc.claim(
@@ -92,7 +92,7 @@ def sub_exponential_average(x):
     u = LEVELS[LEVELS >= 1]
     threshold = math.sqrt(2) * (np.sqrt(u * x.m) + u)
     below = special.gammainc(x.m, np.maximum(x.m - threshold, 0))
-    return hc.at_most(special.gammaincc(x.m, x.m + threshold) + below, 2 * np.exp(-u))
+    return tail_at_most(special.gammaincc(x.m, x.m + threshold) + below, 2 * np.exp(-u))
 
 
 @hc.claim(
@@ -134,7 +134,7 @@ def _two_level_squares(r, step=0.1, radius=2**16):
 )
 def square_sums(x):
     r"\Pr\Big( \sum_i X_i^2 > 12 (n v + v s + r^2 s^2) \Big) \le e^{-s}, \quad s \ge 1"
-    return hc.at_most(_square_sum_tail(x.n, x.r), np.exp(-FROM_ONE))
+    return tail_at_most(_square_sum_tail(x.n, x.r), np.exp(-FROM_ONE))
 
 
 @cache

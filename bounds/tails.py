@@ -9,7 +9,7 @@ from scipy import stats
 import hebbcheck as hc
 from hebbcheck import geometry as geo
 
-from .laws import LEVELS, SEEN, nothing, two_level_tail
+from .laws import LEVELS, SEEN, nothing, tail_at_most, two_level_tail
 
 
 def sub_gamma():
@@ -61,7 +61,7 @@ def weighted_chi_square(x):
     r"""\Pr( Z \ge 2 \|a\|_2 \sqrt x + 2 \|a\|_\infty x ) \le e^{-x}, \quad
     \Pr( Z \le -2 \|a\|_2 \sqrt x ) \le e^{-x}, \quad Z = \sum_i a_i (Y_i^2 - 1)"""
     above, below = _two_weights(x.D, x.b, x.E)
-    return [hc.at_most(above, np.exp(-SEEN)), hc.at_most(below, np.exp(-SEEN))]
+    return [tail_at_most(above, np.exp(-SEEN)), tail_at_most(below, np.exp(-SEEN))]
 
 
 @cache
@@ -85,8 +85,8 @@ def chi_square(x):
     \quad Q \sim \chi^2_D"""
     spread = 2 * np.sqrt(x.D * LEVELS)
     return [
-        hc.at_most(stats.chi2.logsf(x.D + spread + 2 * LEVELS, x.D), -LEVELS),
-        hc.at_most(stats.chi2.logcdf(x.D - spread, x.D), -LEVELS),
+        hc.at_most(np.exp(stats.chi2.logsf(x.D + spread + 2 * LEVELS, x.D) + LEVELS), 1),
+        hc.at_most(np.exp(stats.chi2.logcdf(x.D - spread, x.D) + LEVELS), 1),
     ]
 
 
@@ -115,7 +115,7 @@ def _product_moments():
 )
 def product_chaos(x):
     r"""\Pr\Big( \Big| \sum_r a_r g_r h_r \Big| > \sqrt2 \|a\|_2 \sqrt t + \|a\|_\infty t \Big) \le 2 e^{-t}"""
-    return hc.at_most(_product_tail(x.m), np.exp(-SEEN))
+    return tail_at_most(_product_tail(x.m), np.exp(-SEEN))
 
 
 @cache
