@@ -101,10 +101,10 @@ def isotropic_variance(v):
 
 
 @hc.claim(
-    "B.44.order",
+    "B.44",
     over=geo.vectors(count=1, d=(1, 10**6), m=(1, 10**6)),
     title="The order of the variance",
-    source="Lemma B.44, third item",
+    source="Lemma B.44, third item, with the best constants (d = 2, m to infinity; d = 2, m = 1)",
     given={"d >= 2": lambda v: v.d >= 2},
     needs=["B.44.variance"],
 )
@@ -113,3 +113,17 @@ def order_of_the_variance(v):
     \le \tfrac{17}{5} \left( \tfrac1{d^2} + \tfrac1m \right)"""
     order = 1 / v.d**2 + 1 / v.m
     return [hc.at_least(2 * v.sigma2, order), hc.at_most(5 * v.sigma2, 17 * order)]
+
+
+@hc.claim(
+    "B.44.printed",
+    over=geo.vectors(count=1, d=1, m=(1, 10**6)),
+    title="The order of the variance, as printed, in one dimension",
+    source="Lemma B.44, third item, without d >= 2",
+    needs=["B.44.variance"],
+    expect="refuted",
+    erratum="For d = 1 every entry has variance 8/m, which is not of the order 1/d^2 + 1/m: the lemma needs d >= 2.",
+)
+def order_of_the_variance_printed(v):
+    r"\sigma^2 = \Theta \left( \tfrac1{d^2} + \tfrac1m \right)"
+    return hc.scales_as(v.sigma2, 1 / v.d**2 + 1 / v.m)

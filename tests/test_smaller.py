@@ -6,6 +6,7 @@ import pytest
 from hebbcheck import geometry as geo
 from hebbcheck.arrays import Streams
 from hebbcheck.geometry.maps import worst_map
+from hebbcheck.judges.shrink import shrunk
 
 NUMBERS = {"F": 6, "d": 5, "m": 4, "delta": 0.1}
 ANY = geo.facts(keys=geo.anything, values=geo.anything)
@@ -133,8 +134,12 @@ def test_maps_may_change_places_only_where_any_map_is_meant():
     assert "map" not in geo.facts(mapping="worst").free and "map" not in geo.facts(mapping="identity").free
 
 
-def test_a_family_of_ones_own_keeps_its_sizes():
-    """Which arrays belong to which of its sizes only the user's function knows."""
-    family = geo.family(lambda rng, F: {"rows": rng.random((F, 2))}, F=(2, 9))
-    raw = family.raw({"F": 6}, Streams("smaller"))
-    assert family.counts(raw) == {}
+def test_arrays_of_a_family_of_ones_own_keep_the_sizes_they_were_drawn_at():
+    family = geo.family(lambda rng, n: {"x": rng.standard_normal(n)}, n=[1, 8])
+    drawn = family.raw({"n": 8}, Streams(0))
+    assert shrunk(drawn, family, lambda raw: True).numbers == {"n": 8}
+
+
+def test_sizes_alone_shrink_in_a_family_of_ones_own():
+    family = geo.family(lambda rng, n: {}, n=(1, 8))
+    assert shrunk(family.raw({"n": 8}, Streams(0)), family, lambda raw: True).numbers == {"n": 1}

@@ -59,8 +59,8 @@ class CustomFamily(Family):
         return Raw(dict(numbers), {name: _attribute(name, value) for name, value in given.items()}, self.name)
 
     def counts(self, raw: Raw) -> dict[str, int]:
-        """None: what the user's function would have drawn at smaller sizes is not known."""
-        return {}
+        """None where arrays were drawn: only the user's function knows what they would be at smaller sizes."""
+        return {} if raw.arrays else super().counts(raw)
 
     def strategy(self) -> st.SearchStrategy[Raw]:
         @st.composite
