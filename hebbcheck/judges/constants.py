@@ -131,7 +131,7 @@ class _Climbing:
         """Every ladder, each with an equal share of the time."""
         seconds = FIRST_LOOK * self.seconds
         ladders = yield from self._ladders(seconds)
-        if len(self.claim.family.choices) > 1:
+        if ladders and len(self.claim.family.choices) > 1:
             ladders = yield from self._hard_cases(ladders)
             seconds = max(seconds - self.spent, seconds / 2)
         self.climbs = [Climb(ladder) for ladder in ladders]
