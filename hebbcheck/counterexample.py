@@ -14,13 +14,12 @@ import numpy as np
 
 from .claim import Claim
 from .errors import HebbcheckError
-from .evaluation import Decision, as_computed, beyond_rounding, decide, evaluate
+from .evaluation import MOST_EXACT, Decision, as_computed, decide, evaluate
 from .inputs import Raw
+from .rounding import beyond_rounding
 from .settings import Settings
 
 FORMAT = "hebbcheck counterexample 1"
-MOST_EXACT = 4000
-"""Counterexamples made from more numbers are recomputed in floating point only."""
 
 
 @dataclass(frozen=True)

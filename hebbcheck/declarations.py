@@ -94,6 +94,13 @@ def _given(made: Claim) -> Complaints:
 
 def _probability(made: Claim) -> Complaints:
     bound = made.fails_at_most
+    if bound == "delta" and "delta" not in getattr(made.family, "sizes", ("delta",)):
+        return [
+            (
+                'fails_at_most="delta", but the family draws no delta',
+                "give it one: delta=[0.5, 0.1], or a number",
+            )
+        ]
     if bound is None or bound == "delta":
         return []
     if callable(bound):

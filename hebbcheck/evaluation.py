@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -19,9 +19,8 @@ from .inputs import Raw
 
 PRECISIONS = (128, 512, 2048)
 """Bits of ball arithmetic, tried in turn until a violation is decided."""
-PERTURBATIONS = 3
-ULP_FACTOR = 1000.0
-"""A function that balls cannot enter is compared with this multiple of the change under one-ulp perturbations."""
+MOST_EXACT = 4000
+"""Instances made from more numbers are judged in floating point only: balls would take many seconds."""
 
 
 @dataclass(frozen=True)
@@ -147,10 +146,15 @@ def decide(claim: Claim, raw: Raw, constants: dict[str, float] | None = None) ->
     """
     if not claim.family.exact:
         return Decision.FLOAT_ONLY
+    return decide_on(claim, lambda: claim.family.build_exactly(raw), constants)
+
+
+def decide_on(claim: Claim, build: Callable[[], Any], constants: dict[str, float] | None = None) -> Decision:
+    """The same on an instance of balls, which is built anew for every precision."""
     for bits in PRECISIONS:
         with balls.precision(bits):
             try:
-                return _decide_at(claim, raw, constants or {})
+                return _decide_at(claim, build(), constants or {})
             except balls.Undecided:
                 continue
             except ZeroDivisionError:
@@ -160,8 +164,7 @@ def decide(claim: Claim, raw: Raw, constants: dict[str, float] | None = None) ->
     return Decision.UNDECIDED
 
 
-def _decide_at(claim: Claim, raw: Raw, constants: dict[str, float]) -> Decision:
-    instance = claim.family.build_exactly(raw)
+def _decide_at(claim: Claim, instance: Any, constants: dict[str, float]) -> Decision:
     if not all(claim.holds_given(instance, constants).values()):
         return Decision.UNMET
     undecided: balls.Undecided | None = None
@@ -190,45 +193,6 @@ def _broken(kind: str, left: Any, right: Any) -> bool:
     if kind == "at_most":
         return bool(left > right)
     return bool(left != right)
-
-
-def rounding(claim: Claim, raw: Raw, constants: dict[str, float], like: Backend, seed: int = 0) -> float:
-    """The change of the slack when every float input moves by one ulp at random: the largest of a few trials."""
-    base = evaluate(claim, claim.family.build(raw, like), constants)
-    rng = np.random.default_rng(seed)
-    changes = [0.0]
-    for _ in range(PERTURBATIONS):
-        moved = replace(
-            raw, arrays={name: _one_ulp(array, rng, like.eps) for name, array in raw.arrays.items()}
-        )
-        other = evaluate(claim, claim.family.build(moved, like), constants)
-        if other.admissible and base.admissible:
-            changes.append(abs(other.slack - base.slack))
-    return max(changes)
-
-
-def _one_ulp(array: np.ndarray, rng: np.random.Generator, eps: float) -> np.ndarray:
-    if array.dtype.kind != "f":
-        return array
-    return array * (1 + eps * rng.choice((-1.0, 1.0), array.shape))
-
-
-def beyond_rounding(
-    claim: Claim, raw: Raw, value: Value, constants: dict[str, float], backend: Backend
-) -> bool:
-    """Whether the relation is broken by more than a thousand times what rounding the inputs does to it."""
-    effect = max(rounding(claim, raw, constants, backend), backend.eps * value.scale)
-    return value.slack < -ULP_FACTOR * effect
-
-
-def violated(
-    claim: Claim, raw: Raw, value: Value, constants: dict[str, float], backend: Backend
-) -> tuple[bool, bool]:
-    """(whether a broken-looking instance really violates the claim, whether that was decided exactly)."""
-    decision = decide(claim, as_computed(raw, backend), constants)
-    if decision is not Decision.FLOAT_ONLY:
-        return decision is Decision.VIOLATED, True
-    return beyond_rounding(claim, raw, value, constants, backend), False
 
 
 def as_computed(raw: Raw, backend: Backend) -> Raw:

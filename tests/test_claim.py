@@ -183,6 +183,7 @@ def options(x, **kw):
         (None, dict(given={"t": lambda: True}), "takes no instance"),
         (None, dict(given={"t": lambda x, C: True}), "takes C"),
         (None, dict(fails_at_most="0.1"), "fails_at_most='0.1' is unknown"),
+        (None, dict(over=geo.kernels(), fails_at_most="delta"), "the family draws no delta"),
         (None, dict(fails_at_most=1.5), "no probability"),
         (None, dict(fails_at_most=-0.1), "no probability"),
         (None, dict(fails_at_most=True), "unknown"),

@@ -258,3 +258,11 @@ def test_a_cell_continues_where_another_ended():
 def test_the_seed_matters_and_the_same_seed_gives_the_same_finding():
     first, again, other = (judged(entry_claim(0.5), seed=s) for s in (1, 1, 2))
     assert first == again and first.constants != other.constants
+
+
+def test_too_few_sizes_for_a_ladder_decide_nothing_where_an_adversary_chooses(brief):
+    def traced(k, *, C):
+        return hc.at_most(k.trace, C)
+
+    finding = judged(Claim("short", traced, geo.kernels(F=(6, 12), m=(2, 4)), fails_at_most=0.1))
+    assert finding.outcome is Outcome.INCONCLUSIVE and "wider ranges" in finding.reason

@@ -197,6 +197,16 @@ def test_what_rounding_breaks_is_no_failure():
         assert finding.outcome == "supported" and finding.violations == 0
 
 
+def test_what_the_rounding_of_the_claim_itself_breaks_refutes_nothing():
+    def cancels(x):
+        """Equality, but for the last digits of squares that are many times larger than what is left of them."""
+        a, b = 1e5 * (1 + x.u), x.w
+        return hc.at_least((a + b) ** 2 - (a - b) ** 2, 4 * a * b)
+
+    finding = judged(claim(cancels, fails_at_most=0.1))
+    assert finding.outcome == "supported" and finding.violations == 0
+
+
 def test_float32_that_cancels_is_recomputed():
     def cancels(x):
         """True, but in float32 the difference of two numbers near 1000 is off by more than it may be."""

@@ -81,7 +81,7 @@ def test_the_judge_of_constants_gives_a_sentence_too(run):
     def bounded(k, *, C):
         return hc.at_most(k.E_K, C)
 
-    [record] = run(claim(bounded, fails_at_most="delta", given={"never": lambda k: k.F < 0}))
+    [record] = run(claim(bounded, fails_at_most=0.1, given={"never": lambda k: k.F < 0}))
     assert record["reason"].startswith("Nothing was claimed") and record["reason"].endswith(".")
 
 

@@ -41,6 +41,16 @@ def precision(bits: int) -> Iterator[None]:
         _ball_mode.reset(token)
 
 
+@contextmanager
+def plain_numbers() -> Iterator[None]:
+    """Inside `precision`, compute what is in here in floating point."""
+    token = _ball_mode.set(False)
+    try:
+        yield
+    finally:
+        _ball_mode.reset(token)
+
+
 def in_ball_mode() -> bool:
     """Whether the caller is inside `precision`."""
     return _ball_mode.get()

@@ -8,6 +8,7 @@ from ..arrays import NUMPY, Backend
 from ..claim import Claim
 from ..evaluation import Value, evaluate
 from ..inputs import Raw
+from ..rounding import beyond_rounding
 from ..settings import Settings
 from ..sweeps import Task
 from .adversary import streams_of
@@ -43,7 +44,7 @@ def measure(claim: Claim, settings: Settings, params: dict) -> dict:
     """Failures in independent draws of one cell.
 
     params: numbers, choice, allowed, role ("pilot", "judged"), first (index of the first draw), draws, broken (an
-    assumption that the draws must break, or None).
+    assumption that the draws must break, or None), strict (whether a failure must be beyond what rounding does to it).
     """
     judged, numbers = breaking(claim, params["broken"]), params["numbers"]
     total: dict = {name: 0 for name in ("trials", "failures", "undefined", "beyond_trivial")}
@@ -56,6 +57,8 @@ def measure(claim: Claim, settings: Settings, params: dict) -> dict:
                 total["unmet"][name] = total["unmet"].get(name, 0) + (not met)
             continue
         value, failed = settled(judged, raw, value, settings)
+        if failed and params.get("strict"):
+            failed = beyond_rounding(judged, raw, value, {}, _quoted(settings))
         total["trials"] += 1
         total["failures"] += failed
         total["beyond_trivial"] += value.beyond_trivial
@@ -83,6 +86,11 @@ def settled(claim: Claim, raw: Raw, value: Value, settings: Settings) -> tuple[V
         return value, _fails(value, settings.arrays)
     again = evaluate(claim, claim.family.build(raw, NUMPY))
     return (again, _fails(again, NUMPY)) if again.admissible else (value, False)
+
+
+def _quoted(settings: Settings) -> Backend:
+    """What a failure is quoted from."""
+    return settings.arrays if settings.arrays.dtype == "float64" else NUMPY
 
 
 def _fails(value: Value, arrays: Backend) -> bool:

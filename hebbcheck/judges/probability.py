@@ -3,7 +3,8 @@
 Refuted if the Clopper-Pearson lower limit of the failure rate exceeds the allowed probability in some cell, at
 the level divided by the number of cells (`counting`).  Each cell has enough draws that twice the allowed rate
 would have been seen with 95% power; supported only then.  Pilot draws pick the cells (sizes, and what an adversary
-chooses) that come nearest to failing, and fresh draws judge them.  A draw that misses an assumption or has no value
+chooses) that come nearest to failing, and fresh draws judge them; what refutes is counted once more, without failures
+that rounding may have made.  A draw that misses an assumption or has no value
 is no trial: a statement under assumptions on drawn quantities is conditional, and is drawn until enough draws meet
 them.
 """
@@ -42,6 +43,7 @@ class Tally:
     needed: int
     results: list[dict] = field(default_factory=list)
     drawn: int = 0
+    asked: list[Task] = field(default_factory=list)
 
     def total(self, name: str) -> int:
         return sum(r[name] for r in self.results)
@@ -78,10 +80,12 @@ class Tally:
         count = min(math.ceil(missing / share) + 10 if 0 < share < 1 else missing, most - self.drawn)
         start, self.drawn = self.drawn, self.drawn + max(count, 0)
         shared = {**self.cell, "role": "judged", "broken": None}
-        return [
+        tasks = [
             Task(MEASURE, {**shared, "first": first, "draws": min(CHUNK, self.drawn - first)})
             for first in range(start, self.drawn, CHUNK)
         ]
+        self.asked += tasks
+        return tasks
 
 
 def judge(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict], Finding]:
@@ -101,6 +105,7 @@ def judge(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict],
     level = LEVEL / len(chosen)
     tallies = [Tally(cell, level, draws_needed(cell["allowed"], level)) for cell in chosen]
     yield from _draw(tallies, shares, settings)
+    yield from _recount([tally for tally in tallies if tally.refuted])
     needed = yield from needed_assumptions(claim, settings)
     return _finding(claim, settings, tallies, pilots, needed)
 
@@ -133,6 +138,16 @@ def _draw(
         results = yield [task for _, task in asked]
         for (tally, _), result in zip(asked, results, strict=True):
             tally.results.append(result)
+
+
+def _recount(tallies: list[Tally]) -> Generator[list[Task], list[dict], None]:
+    """Draw what refutes once more, counting a failure only where moving what it is made of does not undo it."""
+    asked = [
+        (tally, Task(MEASURE, {**task.params, "strict": True})) for tally in tallies for task in tally.asked
+    ]
+    results = (yield [task for _, task in asked]) if asked else []
+    for tally in tallies:
+        tally.results = [result for (owner, _), result in zip(asked, results, strict=True) if owner is tally]
 
 
 def _nothing_said(least: float) -> Finding:

@@ -17,11 +17,12 @@ import numpy as np
 from ..arrays import NUMPY, Backend
 from ..claim import Claim
 from ..errors import HebbcheckError
-from ..evaluation import ULP_FACTOR, Decision, Value, decide, evaluate, rounding, violated
+from ..evaluation import MOST_EXACT, Decision, Value, as_computed, decide, evaluate
 from ..inputs import Raw
+from ..rounding import beyond_rounding, violated
 
 EXACT_ENTRIES = 500
-"""Instances made from more numbers than this are judged against rounding: balls would take seconds."""
+"""Instances made from more numbers than this are judged against rounding first: balls may take seconds."""
 EXACT_IDENTITIES = 30
 """Identities are recomputed exactly on this many instances of a search, and wherever they look broken."""
 POINTS = 100
@@ -127,10 +128,18 @@ class Search:
             if not value.admissible or (value.slack >= 0 and not self.identity):
                 return False
         if raw.entries > EXACT_ENTRIES:
-            return value.slack < -tolerance(self.claim, raw, value, backend)
+            return beyond_rounding(self.claim, raw, value, {}, backend) and self._confirmed(raw, backend)
         broken, exactly = violated(self.claim, raw, value, {}, backend)
         self.exact += exactly
         return broken
+
+    def _confirmed(self, raw: Raw, backend: Backend) -> bool:
+        """Whether nothing exact contradicts the first violation of a large instance; later ones are in its company."""
+        if self.found is not None or raw.entries > MOST_EXACT:
+            return True
+        decision = decide(self.claim, as_computed(raw, backend))
+        self.exact += decision is not Decision.FLOAT_ONLY
+        return decision in (Decision.VIOLATED, Decision.FLOAT_ONLY)
 
     def _note_inadmissible(self, value: Value) -> None:
         self.undefined += not value.defined
@@ -159,15 +168,6 @@ class Search:
     def _note_point(self, raw: Raw, value: Value) -> None:
         if len(self.points) < POINTS and np.isfinite(value.measured) and np.isfinite(value.bound):
             self.points.append({"measured": value.measured, "bound": value.bound, **plain(raw.numbers)})
-
-
-def tolerance(claim: Claim, raw: Raw, value: Value, backend: Backend) -> float:
-    """What rounding may do: eps times the length of the sums, or a multiple of the effect of one-ulp changes."""
-    lengths = sum(max(a.shape) for a in raw.arrays.values() if a.ndim)
-    least = 64 * backend.eps * lengths * value.scale
-    if value.slack >= -least:
-        return least
-    return max(least, ULP_FACTOR * rounding(claim, raw, {}, backend))
 
 
 def plain(numbers: dict[str, Any]) -> dict[str, float]:

@@ -1,0 +1,150 @@
+"""Whether something that looks broken in floating point is broken beyond what rounding may do.
+
+Where balls cannot enter, the claim is computed again with its inputs, and every attribute that it asks for, moved at
+random by up to a thousand units in the last place ("Monte Carlo arithmetic", Parker, 1997, on the quantities between
+the engine and the claim): this draws the errors of the attributes anew, which moving the inputs alone would leave as
+they are where small terms are absorbed by large ones.  The claim's own operations are repeated without any rounding, in
+ball arithmetic on the attributes as they are, where balls can enter them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from array_api_compat import is_array_api_obj
+
+from .arrays import Backend
+from .claim import Claim
+from .drawn import Drawn
+from .evaluation import Decision, Value, as_computed, decide, decide_on, evaluate
+from .exact.balls import Ball, plain_numbers
+from .inputs import Raw
+
+ULPS = 1000.0
+"""By how many units in the last place inputs and attributes are moved at most."""
+ENTRIES = 16.0
+"""And the entries of an array by up to so many units of its largest one: sums of cancelling terms are no better."""
+TRIALS = 12
+CAUTION = 4.0
+"""A violation is larger than so many times the largest change that the moves make."""
+TERMS = 64.0
+"""And larger than so many units of rounding of its sides for each term of the longest sums."""
+
+
+def violated(
+    claim: Claim, raw: Raw, value: Value, constants: dict[str, float], backend: Backend
+) -> tuple[bool, bool]:
+    """(whether a broken-looking instance really violates the claim, whether that was decided exactly)."""
+    decision = decide(claim, as_computed(raw, backend), constants)
+    if decision is not Decision.FLOAT_ONLY:
+        return decision is Decision.VIOLATED, True
+    return beyond_rounding(claim, raw, value, constants, backend), False
+
+
+def beyond_rounding(
+    claim: Claim, raw: Raw, value: Value, constants: dict[str, float], backend: Backend
+) -> bool:
+    """Whether the relation is broken by more than rounding does to it."""
+    terms = sum(max(array.shape) for array in raw.arrays.values() if array.size and array.ndim)
+    if not value.slack < -max(ULPS, TERMS * terms) * backend.eps * value.scale:
+        return False
+    effect = rounding(claim, raw, constants, backend, enough=-value.slack / CAUTION)
+    return value.slack < -CAUTION * effect and not _rounds_itself(claim, raw, constants, backend)
+
+
+def _rounds_itself(claim: Claim, raw: Raw, constants: dict[str, float], backend: Backend) -> bool:
+    """Whether the claim's function, repeated without rounding on the attributes as they are, breaks nothing."""
+    judged, instance = replace(claim, given={}), claim.family.build(raw, backend)
+    decision = decide_on(judged, lambda: _exactly(instance), constants)
+    return decision in (Decision.HOLDS, Decision.UNDECIDED)
+
+
+def rounding(
+    claim: Claim, raw: Raw, constants: dict[str, float], like: Backend, enough: float = math.inf
+) -> float:
+    """The largest change of the slack when inputs and attributes are moved; trials end once it is `enough`."""
+    judged = replace(claim, given={})  # a moved instance may miss an assumption by as little as it was moved
+    base = evaluate(judged, claim.family.build(raw, like), constants)
+    rng = np.random.default_rng(0)
+    largest = 0.0
+    for _ in range(TRIALS):
+        moved = replace(raw, arrays={name: _moved(array, rng, like) for name, array in raw.arrays.items()})
+        try:
+            other = evaluate(judged, _moved_instance(claim.family.build(moved, like), rng, like), constants)
+        except Exception:  # a claim's function may refuse what is slightly beyond its domain
+            continue
+        if other.defined and base.defined:
+            largest = max(largest, abs(other.slack - base.slack))
+        if largest >= enough:
+            break
+    return largest
+
+
+def _moved(array: np.ndarray, rng: np.random.Generator, like: Backend) -> np.ndarray:
+    return array * _factors(array.shape, rng, like) if array.dtype.kind == "f" else array
+
+
+def _factors(shape: tuple[int, ...], rng: np.random.Generator, like: Backend) -> np.ndarray:
+    return 1 + ULPS * like.eps * rng.uniform(-1, 1, shape)
+
+
+class _Shown:
+    """An instance whose computed attributes, floats and arrays of floats, are shown otherwise; its sizes stay."""
+
+    def __init__(self, instance: Any, show: Callable[[Any], Any]) -> None:
+        self._instance, self._show = instance, show
+
+    def __getattr__(self, name: str) -> Any:
+        with plain_numbers():
+            value = getattr(self._instance, name)
+        if name not in self._instance.numbers:
+            value = self._shown(value)
+        self.__dict__[name] = value
+        return value
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._shown(self._instance[index])
+
+    def _shown(self, value: Any) -> Any:
+        if isinstance(value, Drawn):
+            return _Shown(value, self._show)
+        if isinstance(value, float) or (is_array_api_obj(value) and "float" in str(value.dtype)):
+            return self._show(value)
+        if callable(value):
+            return self._calling(value)
+        return value
+
+    def _calling(self, method: Callable) -> Callable:
+        def call(*args: Any, **options: Any) -> Any:
+            with plain_numbers():
+                value = method(*args, **options)
+            return self._shown(value)
+
+        return call
+
+
+def _exactly(instance: Any) -> _Shown:
+    """The instance with its attributes as balls of radius zero."""
+
+    def ball(value: Any) -> Any:
+        if isinstance(value, float):
+            return Ball.exact(value)
+        return np.vectorize(Ball.exact, otypes=[object])(instance.backend.to_numpy(value).astype(float))
+
+    return _Shown(instance, ball)
+
+
+def _moved_instance(instance: Any, rng: np.random.Generator, like: Backend) -> _Shown:
+    def move(value: Any) -> Any:
+        if isinstance(value, float):
+            return float(value * _factors((), rng, like))
+        host = np.asarray(instance.backend.to_numpy(value), dtype=float)
+        largest = np.max(np.abs(host), initial=0.0)
+        absorbed = ENTRIES * like.eps * largest * rng.uniform(-1, 1, host.shape)
+        return instance.backend.asarray(host * _factors(host.shape, rng, like) + absorbed)
+
+    return _Shown(instance, move)
