@@ -6,7 +6,8 @@ import sympy
 import hebbcheck as hc
 from hebbcheck import geometry as geo
 
-tiny = geo.facts(keys=geo.sphere, values=geo.sphere, memory="quadratic", F=[3, 4], d=[2, 3])
+two_facts = geo.vectors(count=4, d=2)
+"""Two keys and their two codes, in every position."""
 SAMPLES = 20_000
 
 
@@ -24,7 +25,7 @@ def _half_a_gaussian():
 
 @hc.claim(
     "text.ntk.gate",
-    over=geo.vectors(count=2),
+    over=geo.vectors(count=2, d=(1, 8)),
     title="A rectified gate keeps half of the inner product",
     source="Appendix B.3, degree 1",
     proof=_half_a_gaussian,
@@ -41,51 +42,38 @@ def relu(array):
 
 
 def outputs(query, keys, codes, gates, directions):
-    """samples x d: what the NTK MLP of one hidden unit returns at a query, each sample with its own w_r and p_r.
+    """samples x d: what NTK MLPs of one hidden unit (gates, directions: samples x d) return at a query.
 
-    Units are independent and averaged, so the mean at any width m is the mean of one unit.
+    An MLP's units are independent and averaged: the mean is the same at every width.
     """
     up = ((gates @ keys.T) * (directions @ codes.T)) @ keys
-    hidden = relu(gates @ query) * (up @ query)
-    return directions * hidden[:, None]
+    return directions * (relu(gates @ query) * (up @ query))[:, None]
 
 
-def expected(x, query, keys, codes):
+def expected(query, keys, codes):
     """(1 / (2 d)) sum_i c_f(i) <k_i, z>^2."""
-    return codes.T @ ((keys @ query) ** 2) / (2 * x.d)
-
-
-def stored_codes(x):
-    """C_f (F x d)."""
-    return x.backend.xp.take(x.values, x.backend.asarray(x.map), axis=0)
-
-
-def setting(x):
-    """(query, keys, codes, gates): the query is between two keys, none of the keys."""
-    keys, codes = x.keys, stored_codes(x)
-    query = (keys[0, :] + 2 * keys[1, :]) / 3
-    return query, keys, codes, x.gaussians("gates", SAMPLES, keys.shape[1])
+    return codes.T @ ((keys @ query) ** 2) / (2 * codes.shape[1])
 
 
 @hc.claim(
     "text.ntk",
-    over=tiny,
+    over=two_facts,
     title="In expectation the NTK baseline of degree 1 is the quadratic Hebbian memory",
     source="Appendix B.3, with isotropic output directions",
     needs=["text.ntk.gate", "B.2"],
 )
-def quadratic_in_expectation(x):
+def quadratic_in_expectation(v):
     r"""\mathbb E\, c_{\mathrm{NTK}}(z) = \frac1{2 d_c} \sum_{i=1}^F c_{f(i)} \langle k_i, z \rangle^2
     \quad \text{for } p_r \text{ uniform on the sphere}"""
-    query, keys, codes, gates = setting(x)
-    directions = x.gaussians("directions", *gates.shape)
-    directions = directions / hc.sqrt((directions**2) @ x.backend.asarray(np.ones((gates.shape[1], 1))))
-    return hc.equal(hc.mean(outputs(query, keys, codes, gates, directions)), expected(x, query, keys, codes))
+    parts = (4 * v[0] + v[1]) / 5, v.all[:2, :], v.all[2:, :]
+    gates, directions = (v.gaussians(name, SAMPLES, 2) for name in ("gates", "directions"))
+    directions = directions / hc.sqrt((directions**2) @ v.backend.asarray(np.ones((2, 1))))
+    return hc.equal(hc.mean(outputs(*parts, gates, directions)), expected(*parts))
 
 
 @hc.claim(
     "text.ntk.printed",
-    over=tiny,
+    over=geo.instance(keys=[[1, 0], [0, 1]], values=[[1, 1], [1, -1]]),
     title="In expectation the NTK baseline is quadratic, for output directions of norm 1",
     source="Appendix B.3, p_r with norm 1, here all equal to e_1",
     expect="refuted",
@@ -95,9 +83,9 @@ def quadratic_in_expectation(x):
 def quadratic_in_expectation_printed(x):
     r"""\|p_r\|_2 = 1 \ \Rightarrow\
     \mathbb E\, c_{\mathrm{NTK}}(z) = \frac1{2 d_c} \sum_{i=1}^F c_{f(i)} \langle k_i, z \rangle^2"""
-    query, keys, codes, gates = setting(x)
-    directions = x.backend.asarray(np.eye(gates.shape[1])[np.zeros(SAMPLES, dtype=int)])
-    return hc.equal(hc.mean(outputs(query, keys, codes, gates, directions)), expected(x, query, keys, codes))
+    parts = x.keys[0, :], x.keys, x.values
+    directions = x.backend.asarray(np.tile([1.0, 0.0], (SAMPLES, 1)))
+    return hc.equal(hc.mean(outputs(*parts, x.gaussians("gates", SAMPLES, 2), directions)), expected(*parts))
 
 
 @hc.claim(
@@ -110,7 +98,8 @@ def quadratic_in_expectation_printed(x):
 )
 def even_function(x):
     r"c_{\mathrm{NTK}}(-z) = c_{\mathrm{NTK}}(z)"
-    gates, directions, codes = x.A, x.G, stored_codes(x)
+    gates, directions = x.A, x.G
+    codes = x.backend.xp.take(x.values, x.backend.asarray(x.map), axis=0)
     up = ((x.keys @ gates.T) * (codes @ directions.T)).T @ x.keys / x.m
     at_keys, at_opposites = (relu(z @ gates.T) * (z @ up.T) @ directions for z in (x.keys, -x.keys))
     return hc.equal(at_keys, at_opposites)
