@@ -137,7 +137,7 @@ def ridge_objective(x, readout, ridge):
     needs=["eq12"],
 )
 def ridge_readout(x):
-    r"""B_\lambda = B_0 (\hat\Sigma + \lambda I)^{-1} \ \Rightarrow\
+    r"""B_\lambda = B_0 (\hat\Sigma + \lambda I)^{-1} \ \Rightarrow
     J(B) - J(B_\lambda) = \tfrac1F \|\Phi (B - B_\lambda)^\top\|_F^2 + \lambda \|B - B_\lambda\|_F^2 \ge 0,
     \quad J(B) = \tfrac1F \|C_f - \Phi B^\top\|_F^2 + \lambda \|B\|_F^2"""
     best, raw = primal(x, x.ridge), x.Phi.T @ codes(x) / x.F

@@ -11,7 +11,7 @@ from hebbcheck import log, max, min, sqrt, sum
 from hebbcheck.memories.quantised import FloatingPoint, Grid, outputs, parameters
 
 small_mlps = geo.facts(keys=geo.sphere, values=geo.sphere, F=(2, 12), d=(2, 16), m=(1, 48))
-few = {"F": (1, 8), "d": (1, 8), "m": (1, 8)}
+few = {"F": (1, 6), "d": (1, 6), "m": (1, 6)}
 stored = {"every fact is stored": lambda x: x.gamma_min > 0}
 
 
@@ -258,7 +258,7 @@ def box_constant(x, C):
 )
 def bits_from_the_box(x):
     r"""N = \left\lceil 2 C L_\theta R_V \sqrt P / \gamma_0 \right\rceil, \ L_\theta = \sqrt3\, C^2 d \sqrt m\, R_K^2
-    \ \Rightarrow\ \gamma_{\min}(\tilde\theta) \ge \tfrac{\gamma_0}{2}, \
+    \ \Rightarrow\ \gamma_{\min}(\tilde\theta) \ge \tfrac{\gamma_0}{2},
     \mathrm{Bits} \le P \lceil \log_2(2N+1) \rceil"""
     theta = parameters(x)
     C, P = largest_entry(theta), size(theta)
@@ -278,7 +278,7 @@ def bits_from_the_box(x):
 )
 def bits_in_floating_point(x):
     r"""t = \left\lceil \log_2 \frac{4 C L_\theta R_V \sqrt P}{\gamma_0} \right\rceil
-    \ \Rightarrow\ \gamma_{\min}(\tilde\theta) \ge \tfrac{\gamma_0}{2}, \
+    \ \Rightarrow\ \gamma_{\min}(\tilde\theta) \ge \tfrac{\gamma_0}{2},
     \mathrm{Bits} \le P \left( 1 + t + \lceil \log_2(t + 2) \rceil \right)"""
     theta = parameters(x)
     C, P = largest_entry(theta), size(theta)

@@ -81,7 +81,7 @@ def quadratic_in_expectation(v):
     "the directions must be isotropic.",
 )
 def quadratic_in_expectation_printed(x):
-    r"""\|p_r\|_2 = 1 \ \Rightarrow\
+    r"""\|p_r\|_2 = 1 \ \Rightarrow
     \mathbb E\, c_{\mathrm{NTK}}(z) = \frac1{2 d_c} \sum_{i=1}^F c_{f(i)} \langle k_i, z \rangle^2"""
     parts = x.keys[0, :], x.keys, x.values
     directions = x.backend.asarray(np.tile([1.0, 0.0], (SAMPLES, 1)))

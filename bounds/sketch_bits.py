@@ -62,7 +62,7 @@ def construction_norms(x):
 
 @hc.claim(
     "B.7",
-    over=geo.facts(keys=geo.anything, values=geo.sphere, F=(3, 64), d=(2, 64), m=(4, 128), delta=[0.1, 0.5]),
+    over=geo.facts(keys=geo.anything, values=geo.sphere, F=(3, 32), d=(2, 32), m=(4, 64), delta=[0.1, 0.5]),
     title="Dynamic range and Lipschitz constant of the unwhitened construction",
     source="Proposition B.7, corrected: explicit norms, and the Lipschitz constant of the box",
     given={"R_K <= 1": lambda x: max(sum_of_squares(x.keys)) <= 1 + 1e-9},
@@ -71,7 +71,7 @@ def construction_norms(x):
 )
 def range_of_the_construction(x):
     r"""M_A = m^{-1/4} \left( \sqrt m + \sqrt d + \sqrt{2 \log(2/\delta)} \right): \quad
-    \|A\|, \|G\| \le M_A, \ \|B_0\| \le M_A^2, \ C_{\mathrm{rng}} \le M = \max(M_A, M_A^2), \
+    \|A\|, \|G\| \le M_A, \ \|B_0\| \le M_A^2, \ C_{\mathrm{rng}} \le M = \max(M_A, M_A^2),
     L_\theta = \sqrt3\, C_{\mathrm{rng}}^2\, d \sqrt m \le \sqrt3\, M^2 d \sqrt m"""
     theta, M_A = algorithm1(x), gaussian_norm(x)
     return [
@@ -129,7 +129,7 @@ def worst_direction(x, theta):
     needs=["B.4", "B.5.sharp", "B.7.norms"],
 )
 def near_parameters(x):
-    r"""\|\tilde\theta - \theta\|_2 \le \frac{\gamma_0}{12 M^2 R_K^2 R_V} \ \Rightarrow\
+    r"""\|\tilde\theta - \theta\|_2 \le \frac{\gamma_0}{12 M^2 R_K^2 R_V} \ \Rightarrow
     \gamma_{\min}(\tilde\theta) \ge \frac{\gamma_0}{2}"""
     theta = parameters(x)
     radius = x.gamma_min / (12 * largest_norm(theta) ** 2)
@@ -158,7 +158,7 @@ def bits_each(N):
 )
 def bits_from_operator_norms(x):
     r"""N = \left\lceil 6 C M^2 R_K^2 R_V \sqrt P / \gamma_0 \right\rceil
-    \ \Rightarrow\ \gamma_{\min}(\tilde\theta) \ge \tfrac{\gamma_0}{2}, \
+    \ \Rightarrow\ \gamma_{\min}(\tilde\theta) \ge \tfrac{\gamma_0}{2},
     \mathrm{Bits} \le P \lceil \log_2(2N+1) \rceil"""
     theta = parameters(x)
     C, M, P = largest_entry(theta), largest_norm(theta), size(theta)
@@ -169,7 +169,7 @@ def bits_from_operator_norms(x):
 
 @hc.claim(
     "B.8",
-    over=geo.facts(keys=geo.sphere, values=geo.sphere, F=(8, 32), d=(16, 32), m=(64, 256), delta=[0.1, 0.5]),
+    over=geo.facts(keys=geo.sphere, values=geo.sphere, F=[8, 16], d=16, m=[64, 128], delta=[0.1, 0.5]),
     title="Bits of the unwhitened construction, isotropic keys and values",
     source="Corollary B.8, with explicit constants: Algorithm 1 with its factor 1/F",
     given=stored,
@@ -177,7 +177,7 @@ def bits_from_operator_norms(x):
     needs=["B.7", "B.8.bits", "alg1"],
 )
 def bits_of_the_construction(x):
-    r"""N = \left\lceil 6 M^3 \sqrt{3md}\, \frac{F}{\gamma_{\min}} \right\rceil \ \Rightarrow\
+    r"""N = \left\lceil 6 M^3 \sqrt{3md}\, \frac{F}{\gamma_{\min}} \right\rceil \ \Rightarrow
     \gamma_{\min}(\tilde\theta) \ge \frac{\gamma_{\min}(\theta)}{2}, \quad
     \mathrm{Bits} \le 3md\, \lceil \log_2(2N+1) \rceil"""
     theta, margin = algorithm1(x), x.gamma_min / x.F
@@ -219,7 +219,7 @@ def _regime(rng, d, alpha):
 
 @hc.claim(
     "eq22",
-    over=geo.family(_regime, d=(16, 4096), alpha=(1.0, 2.0)),
+    over=geo.family(_regime, d=(16, 2**20), alpha=(1.0, 2.0)),
     title="The order of the number of bits",
     source="Equation 22, from the explicit bound: F = d^alpha, md = 8 F log(F/delta), delta = 1/d, margin 0.1/F",
     needs=["B.8"],
