@@ -31,13 +31,13 @@ def eye(x, size):
 def primal(x, ridge):
     """C^T Phi (Phi^T Phi + F ridge I)^-1, transposed (m x d): B_lambda of equation 13."""
     gram = x.Phi.T @ x.Phi
-    return solve(gram + x.F * ridge * eye(x, len(gram)), x.Phi.T @ codes(x))
+    return solve(gram + x.F * ridge * eye(x, gram.shape[0]), x.Phi.T @ codes(x))
 
 
 def dual(x, ridge):
     """C^T (Phi Phi^T + ridge I)^-1 Phi, transposed (m x d): equation 14."""
     gram = x.Phi @ x.Phi.T
-    return x.Phi.T @ solve(gram + ridge * eye(x, len(gram)), codes(x))
+    return x.Phi.T @ solve(gram + ridge * eye(x, gram.shape[0]), codes(x))
 
 
 def norm_squared(matrix):
@@ -210,7 +210,7 @@ def stored_margin(x, form):
 def inverse_gram(x):
     """The inverse of the smaller of Phi^T Phi and Phi Phi^T."""
     gram = x.Phi.T @ x.Phi if x.Phi.shape[1] <= x.Phi.shape[0] else x.Phi @ x.Phi.T
-    return solve(gram, eye(x, len(gram)))
+    return solve(gram, eye(x, gram.shape[0]))
 
 
 def unregularised(x):

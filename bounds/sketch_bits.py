@@ -9,17 +9,8 @@ from hebbcheck import geometry as geo
 from hebbcheck import log, max, sqrt
 from hebbcheck.memories.quantised import Grid, outputs, parameters
 
-from .bits import (
-    largest_entry,
-    largest_norm,
-    margin_of,
-    operator_norm,
-    shapes,
-    size,
-    small_mlps,
-    stored,
-    sum_of_squares,
-)
+from .bits import margin_of, shapes, size, small_mlps, stored, sum_of_squares
+from .parameter_slopes import largest_entry, largest_norm, operator_norm
 
 
 def algorithm1(x):

@@ -14,12 +14,12 @@ sketches = geo.facts(keys=geo.sphere, values=geo.sphere, F=[32, 64], d=[8, 32], 
 
 
 def diagonal(K):
-    return [K[i, i] for i in range(len(K))]
+    return [K[i, i] for i in range(K.shape[0])]
 
 
 def energies(K):
     """E_K(i) for each i."""
-    return [hc.sum(K[:, i] ** 2) - K[i, i] ** 2 for i in range(len(K))]
+    return [hc.sum(K[:, i] ** 2) - K[i, i] ** 2 for i in range(K.shape[0])]
 
 
 def leverages(x):
