@@ -10,7 +10,7 @@ from .errors import HebbcheckError
 
 if TYPE_CHECKING:
     from . import geometry
-    from .functions import abs, exp, log, max, min, sqrt, sum, trace
+    from .functions import abs, exp, log, max, min, solve, sqrt, sum, trace
 
 __version__ = "0.1.0"
 
@@ -28,6 +28,7 @@ __all__ = [
     "mean",
     "min",
     "scales_as",
+    "solve",
     "sqrt",
     "sum",
     "trace",

@@ -113,6 +113,10 @@ class Drawn(Sizes):
         """An array as claims see it."""
         return array
 
+    def gaussians(self, name: str, *shape: int) -> Any:
+        """Independent N(0, 1) numbers of this shape, from the instance's stream of this name: samples for hc.mean."""
+        return self.backend.asarray(self._sampling("gaussians")(name).standard_normal(shape))
+
     def _sampling(self, what: str) -> Streams:
         """The streams that independent samples come from."""
         if self._streams is None:

@@ -77,6 +77,19 @@ def trace(x: Any) -> Any:
     return _number(_namespace(x).linalg.trace(x))
 
 
+def solve(A: Any, b: Any) -> Any:
+    """The solution X (k or k x c) of A X = b for a square matrix A (k x k); balls for balls and fractions.
+
+    A singular A raises ZeroDivisionError: the instance is undefined there.
+    """
+    if _entry_by_entry(A):
+        return balls.solve(A, b)
+    try:
+        return _namespace(A).linalg.solve(A, b)
+    except (np.linalg.LinAlgError, RuntimeError):
+        raise ZeroDivisionError("the matrix is singular") from None
+
+
 def _float_sqrt(x: Any) -> float:
     return math.sqrt(x) if x >= 0 else math.nan
 

@@ -245,6 +245,11 @@ class Instance(Drawn):
     trace = _statistic("trace", "The trace of K.")
     diag_sq_sum = _statistic("diag_sq_sum", "The sum of K_ii^2.")
 
+    @cached_property
+    def K_op(self) -> Any:
+        """The operator norm of K, its largest eigenvalue (equation 15, sharpened)."""
+        return float(np.max(np.abs(np.linalg.eigvalsh(self.backend.to_numpy(self.K)))))
+
     margins = _pairwise(
         "margins", "F x (|V| - 1), gamma_ij; competitors j != f(i) in increasing order (equation 24)."
     )

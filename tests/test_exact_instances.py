@@ -38,6 +38,7 @@ ATTRIBUTES = (
         "z_max",
         "K_diag_min",
         "K_diag_max",
+        "K_op",
         "K_off_max",
         "V_min",
     ),
@@ -263,7 +264,7 @@ def test_kernels_and_preconditioned_kernels():
         raw = family.raw({"F": 4, "m": 3}, Streams(0), "clusters")
         floats = family.build(raw)
         names = ["E_K", "trace", "diag_sq_sum", "K_off_max", "K_diag_min", "K_diag_max", "K", "Phi"]
-        names += ["K_M", "Sigma"] if family.name == "preconditioned" else []
+        names += ["K_M", "Sigma", "K_white", "rank"] if family.name == "preconditioned" else []
         found = {name: np.ravel(getattr(floats, name)) for name in names}
         with precision(128):
             x = family.build_exactly(raw)

@@ -152,3 +152,20 @@ def test_other_librarys_arrays_cannot_enter_ball_mode(asarray):
     for function in (hf.sqrt, hf.sum, hf.max, hf.trace):
         with precision(64), pytest.raises(TypeError, match="balls"):
             function(x)
+
+
+def test_solving_linear_systems(asarray):
+    A, b = np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([[1.0, 0.0], [0.0, 1.0]])
+    solved = hf.solve(asarray(A), asarray(b))
+    np.testing.assert_allclose(np.asarray(solved), np.linalg.inv(A), rtol=1e-14)
+
+
+def test_solving_with_balls_and_without_a_solution():
+    with precision(128):
+        x = hf.solve(from_array(np.array([[2.0, 1.0], [1.0, 3.0]])), np.array([1.0, 0.0]))
+        assert abs(x[0] * 5 - 3).upper() < 1e-30
+        assert isinstance(
+            hf.solve(np.array([[3]], dtype=object), np.array([Fraction(1)], dtype=object))[0], Ball
+        )
+    with pytest.raises(ZeroDivisionError, match="singular"):
+        hf.solve(np.ones((2, 2)), np.ones(2))

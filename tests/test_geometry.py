@@ -331,6 +331,24 @@ def test_preconditioned_kernels_are_normalised():
             assert not np.any(x.Phi @ x.raw.arrays["root"])
 
 
+@pytest.mark.parametrize("choice", geo.preconditioned().choices)
+@pytest.mark.parametrize("m", [3, 12])
+def test_the_whitened_kernel_projects_on_the_features(choice, m):
+    x = geo.preconditioned().draw({"F": 9, "m": m}, Streams(0), choice=choice)
+    Pi = x.K_white / 9
+    np.testing.assert_allclose(Pi @ Pi, Pi, atol=1e-9)
+    np.testing.assert_allclose(Pi @ x.Phi, x.Phi, atol=1e-9 * np.abs(x.Phi).max())
+    assert x.rank == np.linalg.matrix_rank(x.Phi) == round(np.trace(Pi))
+    assert x.K_op == pytest.approx(np.linalg.norm(x.Phi, 2) ** 2)
+
+
+def test_gaussians_are_independent_and_the_instances_own():
+    x = geo.facts(F=3, d=4, m=5).draw({"F": 3, "d": 4, "m": 5, "delta": 0.1}, Streams(2))
+    first, again, other = x.gaussians("w", 2000, 3), x.gaussians("w", 2000, 3), x.gaussians("p", 2000, 3)
+    assert np.array_equal(first, again) and first.shape == (2000, 3)
+    assert abs(np.corrcoef(first.ravel(), other.ravel())[0, 1]) < 0.06 and abs(first.var() - 1) < 0.1
+
+
 def test_vectors():
     family = geo.vectors(count=2, m=4)
     seen = {}

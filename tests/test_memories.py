@@ -11,7 +11,7 @@ from hebbcheck import HebbcheckError, memories
 from hebbcheck import geometry as geo
 from hebbcheck.arrays import Streams
 from hebbcheck.memories import Memory
-from hebbcheck.memories.quantised import Grid, outputs, parameters
+from hebbcheck.memories.quantised import FloatingPoint, Grid, outputs, parameters
 
 
 def draw(memory, F=6, d=4, m=5, seed=0, **shapes):
@@ -131,3 +131,24 @@ def test_grids_that_there_are_not(C, N):
 def test_numbers_outside_the_box():
     with pytest.raises(HebbcheckError, match="lies outside"):
         Grid(1.0, 4).encode({"a": np.array([1.5])})
+
+
+@pytest.mark.parametrize("t", [0, 3, 20])
+@pytest.mark.parametrize("C", [0.3, 1.0, 5.0])
+def test_floating_point_truncates_within_the_box(t, C):
+    rng = np.random.default_rng(t)
+    numbers = np.concatenate([C * rng.uniform(-1, 1, 200), C * 2.0 ** -rng.uniform(0, 40, 200), [C, -C, 0.0]])
+    code = FloatingPoint(C, t)
+    codes = code.encode({"A": numbers})
+    decoded = code.decode(codes, {"A": numbers.shape})["A"]
+    assert codes.min() >= 0 and codes.max() < 2**code.bits
+    assert np.all(np.abs(decoded) <= np.abs(numbers)) and np.all(np.abs(numbers - decoded) < C * 2.0**-t)
+    assert np.all(decoded * numbers >= 0)
+    again = code.decode(code.encode({"A": decoded}), {"A": numbers.shape})["A"]
+    assert np.array_equal(again[np.abs(decoded) >= C * 2.0**-t], decoded[np.abs(decoded) >= C * 2.0**-t])
+
+
+@pytest.mark.parametrize(("C", "t"), [(0, 3), (math.inf, 3), (1, -1), (1, 53)])
+def test_floating_point_that_there_is_not(C, t):
+    with pytest.raises(HebbcheckError, match="impossible"):
+        FloatingPoint(C, t)

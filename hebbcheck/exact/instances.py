@@ -20,7 +20,7 @@ from ..errors import HebbcheckError
 from ..functions import max, sqrt
 from ..inputs import Raw
 from ..instance import Instance
-from . import rational
+from . import enclosures, rational
 from .balls import Ball
 from .definitions import Definitions
 
@@ -110,6 +110,10 @@ class ExactInstance(Exact, Instance):
     @property
     def _statistics(self) -> Any:
         return _ByName(lambda name: self._shown(getattr(self._definitions, name)))
+
+    @cached_property
+    def K_op(self) -> Any:
+        return enclosures.operator_norm(self._gram)
 
     def _pairs(self, name: str) -> Any:
         return self._shown(getattr(self._definitions, name))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from .. import statistics
 from ..arrays import Streams
+from ..exact import enclosures, rational
 from ..exact.instances import ExactInstance
 from ..functions import trace
 from ..inputs import Raw
@@ -41,9 +42,37 @@ class PreconditionedInstance(KernelInstance):
         mapped = self.Phi @ root
         return mapped @ mapped.T * (self.m / trace(root.T @ self.Sigma @ root))
 
+    @cached_property
+    def rank(self) -> int:
+        """The rank of the features (in floating point, with the usual cut at eps)."""
+        return len(self._directions)
+
+    @cached_property
+    def K_white(self) -> Any:
+        """F x F, the fully whitened kernel Phi Sigma^+ Phi^T."""
+        directions = self._directions
+        return self.backend.asarray(self.F * directions.T @ directions)
+
+    @cached_property
+    def _directions(self) -> np.ndarray:
+        """rank x F, orthonormal rows that span the features' columns."""
+        Phi = self.backend.to_numpy(self.Phi)
+        U, s, _ = np.linalg.svd(Phi, full_matrices=False)
+        return U.T[s > np.max(s) * max(Phi.shape) * np.finfo(Phi.dtype).eps]
+
 
 class ExactPreconditionedInstance(ExactInstance, PreconditionedInstance):
     """The same in exact arithmetic."""
+
+    @cached_property
+    def rank(self) -> int:
+        return rational.rank(self._input("Phi"))
+
+    @cached_property
+    def K_white(self) -> Any:
+        Phi = self._input("Phi")
+        inverse = enclosures.pseudoinverse_of_gram(Phi)
+        return self._shown(rational.product(rational.product(Phi, inverse), Phi.T)) * self.F
 
 
 class Kernels(Family):

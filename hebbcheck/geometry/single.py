@@ -36,7 +36,7 @@ class Single(Family):
         return st.just(self.given)
 
     def probes(self) -> Iterator[Instance]:
-        yield self.build(self.given)
+        yield self.build(self.given, streams=Streams("probe", self.name))
 
 
 def instance(

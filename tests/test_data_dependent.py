@@ -1,0 +1,40 @@
+"""The data-dependent construction's solves, against equations and brute force."""
+
+import numpy as np
+import pytest
+
+from hebbcheck.memories import data_dependent as dd
+
+
+def drawn(n=7, d=3, m=4, outputs=2, seed=0):
+    rng = np.random.default_rng(seed)
+    keys, codes = rng.standard_normal((n, d)), rng.standard_normal((n, outputs))
+    return codes, keys, rng.standard_normal((m, d)), rng.standard_normal((m, d))
+
+
+def test_features_and_readout_entry_by_entry():
+    codes, keys, A, G = drawn()
+    Phi = dd.features(keys, A, G)
+    B = dd.raw_readout(codes, Phi)
+    assert Phi[2, 1] == pytest.approx((keys[2] @ A[1]) * (keys[2] @ G[1]))
+    assert B[1, 3] == pytest.approx(sum(codes[i, 1] * Phi[i, 3] for i in range(7)) / 7)
+
+
+def test_no_step_from_the_best_factor_lowers_the_objective():
+    codes, keys, A, G = drawn()
+    B = dd.raw_readout(codes, dd.features(keys, A, G))
+    best = dd.best_factor(codes, keys, A, B)
+    least = dd.objective(codes, keys, A, best, B)
+    rng = np.random.default_rng(1)
+    for size in (1e-3, 1e-1, 1.0):
+        assert least <= dd.objective(codes, keys, A, best + size * rng.standard_normal(best.shape), B)
+    # the features are symmetric in their factors
+    np.testing.assert_allclose(dd.objective(codes, keys, best, A, B), least)
+
+
+@pytest.mark.parametrize("m", [3, 12])
+def test_the_ridge_readout_is_equation_13(m):
+    codes, keys, A, G = drawn(m=m)
+    Phi = dd.features(keys, A, G)
+    want = dd.raw_readout(codes, Phi) @ np.linalg.inv(Phi.T @ Phi / 7 + 0.1 * np.eye(m))
+    np.testing.assert_allclose(dd.ridge_readout(codes, Phi, 0.1), want)
