@@ -6,6 +6,7 @@ is no more than a presumption.  An argument starts from the claim, so it is wort
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 import random
@@ -81,7 +82,8 @@ class Arguer:
         changed = relations_of(mutant, self.known)
         if changed is None:
             return None
-        return repr([(r.kind, sympy.expand(r.measured), sympy.expand(r.bound)) for r in changed])
+        said = repr([(r.kind, sympy.expand(r.measured), sympy.expand(r.bound)) for r in changed])
+        return hashlib.sha256(said.encode()).hexdigest()[:16]
 
     def _equalities(self) -> bool:
         if self.relations is not None:
@@ -149,10 +151,7 @@ class Arguer:
             to = {symbol: scale * symbol for symbol in symbols}
             yield (
                 scale,
-                [
-                    SymbolicRelation(r.kind, r.measured.subs(to), r.bound.subs(to), r.means)
-                    for r in relations
-                ],
+                [SymbolicRelation(r.kind, r.measured.subs(to), r.bound.subs(to), r.means) for r in relations],
             )
 
     def _implied(self, old: SymbolicRelation, new: SymbolicRelation) -> bool:
@@ -201,7 +200,9 @@ def _vanishes(expression: sympy.Expr, known: Known) -> bool:
         expression = expression.subs(symbols["L"], sympy.log(C0 * symbols["F"] ** 2 / symbols["delta"]))
     if expression == 0:
         return True
-    return zero_everywhere(expression, known) and sympy.simplify(sympy.expand_log(expression, force=True)) == 0
+    return (
+        zero_everywhere(expression, known) and sympy.simplify(sympy.expand_log(expression, force=True)) == 0
+    )
 
 
 def _undefined(relations: list[SymbolicRelation], size: sympy.Symbol, value: int) -> bool:

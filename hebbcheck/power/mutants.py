@@ -26,7 +26,14 @@ class Mutant(Claim):
     def digest(self) -> str:
         """Changes with the original and with the mutation."""
         change = self.mutation
-        parts = [self.original.digest, self.id, change.kind, self.text, change.dropped or "", str(change.allowance)]
+        parts = [
+            self.original.digest,
+            self.id,
+            change.kind,
+            self.text,
+            change.dropped or "",
+            str(change.allowance),
+        ]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     @cached_property

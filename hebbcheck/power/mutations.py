@@ -139,9 +139,7 @@ def exponents(claim: Claim, source: Source) -> Iterator[Mutation]:
             power = _power(base, abs(quarters) * 2**site.roots)
             operator = ast.Mult() if quarters > 0 else ast.Div()
             words = f"{_said(source, site.function, site.node)} with its exponent shifted by {shift}"
-            yield Mutation(
-                "exponent shifted", words, (_edit(site, ast.BinOp(site.node, operator, power)),)
-            )
+            yield Mutation("exponent shifted", words, (_edit(site, ast.BinOp(site.node, operator, power)),))
 
 
 def logarithms(claim: Claim, source: Source) -> Iterator[Mutation]:

@@ -111,8 +111,7 @@ def _squares(form: sympy.Expr, known: Known, depth: int) -> bool:
     if interval(a, known)[0] < 0 or interval(b, known)[0] < 0:
         return False
     roots = any(
-        isinstance(p, sympy.Pow) and p.exp.is_Rational and p.exp.q > 1
-        for p in sympy.preorder_traversal(form)
+        isinstance(p, sympy.Pow) and p.exp.is_Rational and p.exp.q > 1 for p in sympy.preorder_traversal(form)
     )
     return roots and never_negative(a**2 - b**2, known, depth - 1)
 

@@ -250,7 +250,9 @@ def _rebound(function: Any, memo: dict[int, Any] | None = None) -> Any:
         return function
     if id(function) not in memo:
         names: dict[str, Any] = {"__builtins__": function.__globals__["__builtins__"], **BUILTINS}
-        copy = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
+        copy = FunctionType(
+            function.__code__, names, function.__name__, function.__defaults__, function.__closure__
+        )
         copy.__kwdefaults__ = function.__kwdefaults__
         memo[id(function)] = copy
         used = {name for code in _codes(function.__code__) for name in code.co_names}
@@ -265,7 +267,9 @@ def _replaced(value: Any, memo: dict[int, Any]) -> Any:
     if isinstance(value, FunctionType):
         if value in TWINS:
             return TWINS[value]
-        engine = value.__module__.startswith("hebbcheck.") and not value.__module__.startswith("hebbcheck.bounds")
+        engine = value.__module__.startswith("hebbcheck.") and not value.__module__.startswith(
+            "hebbcheck.bounds"
+        )
         return value if engine else _rebound(value, memo)
     return TWINS.get(value, value) if callable(value) and value.__hash__ else value
 
