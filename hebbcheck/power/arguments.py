@@ -21,7 +21,7 @@ from ..drawn import C0
 from ..verdict import Quantifier
 from .mutants import Mutant
 from .points import constant_everywhere, negative_somewhere, zero_everywhere
-from .signs import has_values, interval, never_negative
+from .signs import has_values, never_negative
 from .symbols import (
     Known,
     Quantity,
@@ -171,11 +171,9 @@ class Arguer:
 
     def _same_rate(self, pairs: list[tuple[SymbolicRelation, SymbolicRelation]]) -> Argument | None:
         for old, new in pairs:
-            change = sympy.simplify(new.measured * old.bound / (new.bound * old.measured))
-            low, high = interval(change, self.known)
-            if not (change.is_number or (low > 0 and high < math.inf)):
+            if not sympy.simplify(new.measured * old.bound / (new.bound * old.measured)).is_number:
                 return None
-        return Argument(Standing.EQUIVALENT, "the same rate: the ratio changes by a bounded factor")
+        return Argument(Standing.EQUIVALENT, "the same rate: the ratio changes by a constant factor")
 
 
 def _equals(old: SymbolicRelation, new: SymbolicRelation, known: Known) -> bool:
@@ -215,9 +213,9 @@ def _undefined(relations: list[SymbolicRelation], size: sympy.Symbol, value: int
 
 
 def ordered_for_variety(mutants: list[Mutant]) -> list[Mutant]:
-    """The mutants with their kinds by turns; within a kind in an order that only the ids decide."""
+    """The mutants of a claim, their kinds by turns, else in an order that only the ids decide."""
     by_kind: dict[str, list[Mutant]] = {}
     for mutant in sorted(mutants, key=lambda m: random.Random(m.id).random()):
         by_kind.setdefault(mutant.mutation.kind, []).append(mutant)
-    turns = itertools.zip_longest(*(by_kind[kind] for kind in sorted(by_kind)))
+    turns = itertools.zip_longest(*by_kind.values())
     return [mutant for turn in turns for mutant in turn if mutant is not None]

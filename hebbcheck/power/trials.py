@@ -1,4 +1,4 @@
-"""The trial of each mutant: an argument first, then the judge, then a search for what shows that a survivor is false."""
+"""The trial of each mutant: an argument, then the judge, then a search for what shows that a survivor is false."""
 
 from __future__ import annotations
 
