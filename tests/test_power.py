@@ -12,9 +12,10 @@ from hebbcheck import geometry as geo
 from hebbcheck.claim import Claim
 from hebbcheck.discovery import load
 from hebbcheck.power import needs, witness
+from hebbcheck.power.fates import Fate
 from hebbcheck.power.mutants import mutants_of
 from hebbcheck.power.summary import counts, summary, survivors
-from hebbcheck.power.trials import Fate, judgeable, trials
+from hebbcheck.power.trials import judgeable, trials
 from hebbcheck.progress import Progress
 from hebbcheck.run import Runner
 from hebbcheck.settings import Settings
@@ -245,3 +246,10 @@ def test_the_command_needs_claims_that_hold(power):
 def test_json_alone_on_standard_output(power):
     code, out, err = power("power_claims.py::power.decomposition", "--limit", "1", "--json", "-")
     assert code == 0 and json.loads(out)["total"]["caught"] == 1 and err == ""
+
+
+def test_the_report_shows_the_table(power):
+    assert power("power_claims.py::power.crosstalk", "--limit", "1")[0] == 0
+    assert cli.run(["report"]) == 0
+    page = Path("hebbcheck-report/index.html").read_text()
+    assert "The power of the referee" in page and "caught of false" in page

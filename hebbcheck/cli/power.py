@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 LIMITS = (12, None)
 """Variants of a claim that are judged, quick and standard."""
-COLUMNS = ["variants", "true", "caught", "missed", "undetermined", "broken", "caught of false", "seconds"]
 
 
 @click.command()
@@ -35,7 +34,7 @@ def power(select: tuple[str, ...], limit: int | None, **options: Any) -> int:
     Exit code 0: of those that are certainly false at least 85 % are refuted (95 % beyond the quick profile).
     """
     from ..discovery import select as selected
-    from ..power.summary import enough, summary
+    from ..power.summary import summary
     from ..power.trials import judgeable, trials
 
     session = Session(html_folder=None, **options)
@@ -53,18 +52,17 @@ def power(select: tuple[str, ...], limit: int | None, **options: Any) -> int:
     _tell(session.screen, told, time.perf_counter() - begun)
     if session.json_file:
         write_json(session.json_file, told)
-    share = told["total"]["share"]
-    return 0 if share is not None and share >= enough(session.settings) else 1
+    return 0 if _enough(told) else 1
 
 
 COMMANDS = (power,)
 
 
 def _tell(screen: Screen, told: dict[str, Any], seconds: float) -> None:
-    from ..power.summary import survivors
+    from ..power.summary import COLUMNS, conclusion, row, survivors
 
     for name in ("kinds", "claims"):
-        rows = [[group, *_row(counts)] for group, counts in told[name].items()]
+        rows = [[group, *row(counted)] for group, counted in told[name].items()]
         screen.table([name.removesuffix("s"), *COLUMNS], rows)
         screen.line()
     for record in survivors(told["mutants"]):
@@ -72,26 +70,9 @@ def _tell(screen: Screen, told: dict[str, Any], seconds: float) -> None:
         screen.line(one_line(f"{record['fate']}{verdict}  {record['id']}  {record['reason']}"))
     for id, reason in told["skipped"].items():
         screen.line(one_line(f"no variants of {id}: {reason}"))
-    _conclude(screen, told, seconds)
+    screen.line(f"{conclusion(told)}; {seconds:.0f} s", "bold green" if _enough(told) else "bold red")
 
 
-def _row(counts: dict[str, Any]) -> list[Any]:
-    true = counts["equivalent"] + counts["weaker"]
-    shown = [counts[name] for name in ("caught", "missed", "undetermined", "broken")]
-    return [counts["mutants"], true, *shown, _percent(counts["share"]), counts["seconds"]]
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{share:.0%}"
-
-
-def _conclude(screen: Screen, told: dict[str, Any], seconds: float) -> None:
-    total, needed = told["total"], told["needed"]
-    false = total["caught"] + total["missed"]
-    enough = total["share"] is not None and total["share"] >= needed
-    screen.line(
-        f"{total['caught']} of {false} variants that are certainly false were caught ({_percent(total['share'])}; "
-        f"{needed:.0%} needed); {_percent(total['least'])} if all {total['undetermined']} undetermined ones are false; "
-        f"{total['equivalent'] + total['weaker']} are true, {total['broken']} broken; {seconds:.0f} s",
-        "bold green" if enough else "bold red",
-    )
+def _enough(told: dict[str, Any]) -> bool:
+    share = told["total"]["share"]
+    return share is not None and share >= told["needed"]

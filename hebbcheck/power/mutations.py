@@ -119,10 +119,10 @@ def sizes(claim: Claim, source: Source) -> Iterator[Mutation]:
     for a, b in itertools.combinations(known, 2):
         turned = {a: b, b: a}
         edits = tuple(
-            _edit(site, ast.Attribute(site.node.value, turned[site.node.attr], ast.Load()))
+            _edit(site, ast.Attribute(node.value, turned[node.attr], ast.Load()))
             for site in sites(source)
-            if isinstance(site.node, ast.Attribute)
-            and site.node.attr in turned
+            if isinstance(node := site.node, ast.Attribute)
+            and node.attr in turned
             and _of_the_instance(source, site)
         )
         if edits:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from ..settings import Settings
-from .trials import TRUE, Fate
+from .fates import TRUE, Fate
 
 ENOUGH = (0.85, 0.95)
 """The share of really false variants that must be caught, quick and standard."""
@@ -45,9 +45,8 @@ def grouped(records: list[Record], by: str) -> dict[str, dict[str, Any]]:
 
 def survivors(records: list[Record]) -> list[Record]:
     """All that was not caught: what was missed first, what is true last."""
-    order: list[Callable[[Record], Any]] = [lambda r: ranks[r["fate"]]]
     ranks = {fate: rank for rank, fate in enumerate((Fate.MISSED, Fate.UNDETERMINED, Fate.BROKEN, *TRUE))}
-    return sorted((r for r in records if r["fate"] != Fate.CAUGHT), key=order[0])
+    return sorted((r for r in records if r["fate"] != Fate.CAUGHT), key=lambda r: ranks[r["fate"]])
 
 
 def summary(records: list[Record], skipped: dict[str, str], settings: Settings) -> dict[str, Any]:
@@ -61,4 +60,43 @@ def summary(records: list[Record], skipped: dict[str, str], settings: Settings) 
         "quantifiers": grouped(records, "quantifier"),
         "skipped": skipped,
         "mutants": records,
+    }
+
+
+COLUMNS = ("variants", "true", "caught", "missed", "undetermined", "broken", "caught of false", "seconds")
+
+
+def row(counted: dict[str, Any]) -> list[Any]:
+    """The counts under the columns."""
+    true = sum(counted[fate] for fate in TRUE)
+    shown = [counted[name] for name in ("caught", "missed", "undetermined", "broken")]
+    return [counted["mutants"], true, *shown, percent(counted["share"]), counted["seconds"]]
+
+
+def percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.0%}"
+
+
+def conclusion(told: dict[str, Any]) -> str:
+    """The result in one sentence."""
+    total = told["total"]
+    return (
+        f"{total['caught']} of {total['caught'] + total['missed']} variants that are certainly false were caught "
+        f"({percent(total['share'])}; {told['needed']:.0%} needed); {percent(total['least'])} if all "
+        f"{total['undetermined']} undetermined ones are false; {sum(total[fate] for fate in TRUE)} are true, "
+        f"{total['broken']} broken"
+    )
+
+
+def as_figure(told: dict[str, Any]) -> dict[str, Any]:
+    """A summary as the report shows it: the table by kind, and what was not caught."""
+    open_ones = [r for r in survivors(told["mutants"]) if r["fate"] not in TRUE]
+    return {
+        **{name: told[name] for name in ("profile", "seed", "backend", "device", "dtype")},
+        "id": "power",
+        "title": "The power of the referee",
+        "caption": "Wrong variants of the claims, made by machine, and how many of them are refuted.",
+        "table": {"columns": ["kind", *COLUMNS], "rows": [[k, *row(c)] for k, c in told["kinds"].items()]},
+        "notes": [conclusion(told), *(f"{r['fate']}: {r['id']} ({r['reason']})" for r in open_ones)],
+        "seconds": told["total"]["seconds"],
     }

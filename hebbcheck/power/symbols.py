@@ -192,12 +192,11 @@ def relations_of(claim: Claim, known: Known) -> list[SymbolicRelation] | None:
 
 def _relation(given: Any) -> SymbolicRelation:
     sides = [side.samples if isinstance(side, Mean) else side for side in (given.measured, given.bound)]
-    exact = [sympy.nsimplify(sympy.sympify(side), rational=True) for side in sides]
-    if not all(isinstance(side, sympy.Expr) for side in exact):
+    measured, bound = (sympy.nsimplify(sympy.sympify(side), rational=True) for side in sides)
+    if not isinstance(measured, sympy.Expr) or not isinstance(bound, sympy.Expr):
         raise TypeError("a side is no expression")
-    return SymbolicRelation(
-        given.kind, *exact, (isinstance(given.measured, Mean), isinstance(given.bound, Mean))
-    )
+    means = (isinstance(given.measured, Mean), isinstance(given.bound, Mean))
+    return SymbolicRelation(given.kind, measured, bound, means)
 
 
 # -- the functions of bounds, on expressions ---------------------------------------------------------------------------

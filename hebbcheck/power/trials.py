@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
@@ -16,55 +14,14 @@ from ..store import Store
 from ..sweeps import Job, Task
 from ..verdict import Finding, Outcome, Quantifier
 from .arguments import Arguer, ordered_for_variety
+from .fates import Fate, Trial
 from .mutants import Mutant, mutants_of
+from .summary import as_figure, summary
 from .witness import MEASURE
 
 ARGUE = "hebbcheck.power.trials:argue"
 BATCH = 16
 """Mutants of a claim that are argued about at a time."""
-
-
-class Fate(StrEnum):
-    """What became of a mutant."""
-
-    CAUGHT = "caught"
-    MISSED = "missed"
-    """It survived, and there is a witness that it is false."""
-    UNDETERMINED = "undetermined"
-    """It survived, and nobody knows whether it is false."""
-    EQUIVALENT = "equivalent"
-    WEAKER = "weaker"
-    BROKEN = "broken"
-    """It cannot be judged: no statement came of the change."""
-
-
-TRUE = (Fate.EQUIVALENT, Fate.WEAKER)
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A mutant, its fate, the judge's verdict (None where it was not asked) and one sentence."""
-
-    mutant: Mutant
-    fate: Fate
-    verdict: str | None
-    reason: str
-    seconds: float
-
-    def record(self) -> dict[str, Any]:
-        """As JSON."""
-        change = self.mutant.mutation
-        return {
-            "id": self.mutant.id,
-            "claim": self.mutant.original.id,
-            "quantifier": str(self.mutant.original.quantifier),
-            "kind": change.kind,
-            "change": change.words,
-            "fate": str(self.fate),
-            "verdict": self.verdict,
-            "reason": self.reason,
-            "seconds": round(self.seconds, 3),
-        }
 
 
 def judgeable(claim: Claim, settings: Settings) -> str | None:
@@ -78,20 +35,32 @@ def judgeable(claim: Claim, settings: Settings) -> str | None:
     return "it speaks of a figure" if quantifier is Quantifier.REPORTED else None
 
 
-def trials(runner: Runner, claims: list[Claim], limit: int | None) -> Iterator[Trial]:
-    """The trials of the claims' mutants, as they end; of each claim at most `limit` that are not argued to be true."""
-    with runner.recording() as (store, _):
-        presumed: list[tuple[Mutant, float]] = []
-        jobs = [Job(claim, runner.settings, _argued(claim, limit)) for claim in claims]
-        for job, outcome in runner.outcomes(jobs, store):
-            if isinstance(outcome, Exception):
-                raise outcome
-            true, false = outcome
-            share = job.seconds / max(len(true) + len(false), 1)
-            for mutant, answer in true:
-                yield Trial(mutant, Fate(answer["standing"]), None, answer["words"], share)
-            presumed += [(mutant, share) for mutant in false]
-        yield from _judged(runner, store, presumed)
+def trials(runner: Runner, claims: list[Claim], limit: int | None) -> Generator[Trial, None, None]:
+    """The trials of the claims' mutants, as they end; of each claim at most `limit` that are not argued to be true.
+
+    A table of them is left in the store, for the report.
+    """
+    records = []
+    with runner.recording() as (store, run_id):
+        for trial in _trials(runner, store, claims, limit):
+            records.append(trial.record())
+            yield trial
+        told = as_figure(summary(records, {}, runner.settings))
+        store.save_figure(run_id, told | {"command": runner.command})
+
+
+def _trials(runner: Runner, store: Store, claims: list[Claim], limit: int | None) -> Iterator[Trial]:
+    presumed: list[tuple[Mutant, float]] = []
+    jobs = [Job(claim, runner.settings, _argued(claim, limit)) for claim in claims]
+    for job, outcome in runner.outcomes(jobs, store):
+        if isinstance(outcome, Exception):
+            raise outcome
+        true, false = outcome
+        share = job.seconds / max(len(true) + len(false), 1)
+        for mutant, answer in true:
+            yield Trial(mutant, Fate(answer["standing"]), None, answer["words"], share)
+        presumed += [(mutant, share) for mutant in false]
+    yield from _judged(runner, store, presumed)
 
 
 def _judged(runner: Runner, store: Store, presumed: list[tuple[Mutant, float]]) -> Iterator[Trial]:
@@ -105,7 +74,8 @@ def _judged(runner: Runner, store: Store, presumed: list[tuple[Mutant, float]]) 
             said = f"{type(outcome).__name__}: {' '.join(str(outcome).split())}"
             yield Trial(mutant, Fate.BROKEN, str(Outcome.ERROR), said, seconds)
         else:
-            yield _concluded(mutant, *outcome, seconds)
+            finding, witness = outcome
+            yield _concluded(mutant, finding, witness, seconds)
 
 
 def _concluded(mutant: Mutant, finding: Finding, witness: dict | None, seconds: float) -> Trial:
