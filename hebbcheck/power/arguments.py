@@ -82,7 +82,7 @@ class Arguer:
         changed = relations_of(mutant, self.known)
         if changed is None:
             return None
-        said = repr([(r.kind, sympy.expand(r.measured), sympy.expand(r.bound)) for r in changed])
+        said = repr([(r.kind, r.means, sympy.expand(r.measured), sympy.expand(r.bound)) for r in changed])
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
     def _equalities(self) -> bool:
@@ -178,7 +178,7 @@ class Arguer:
 
 def _equals(old: SymbolicRelation, new: SymbolicRelation, known: Known) -> bool:
     """Whether two relations say the same: their slacks differ by a positive factor, those of equalities by any."""
-    if old.kind != new.kind and "equal" in (old.kind, new.kind):
+    if old.means != new.means or (old.kind != new.kind and "equal" in (old.kind, new.kind)):
         return False
     if _vanishes(new.slack - old.slack, known):
         return True

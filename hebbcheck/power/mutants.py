@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import inspect
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
@@ -85,25 +85,15 @@ def _mutant(claim: Claim, source: Source | None, mutation: Mutation) -> Mutant:
 
 def _allowance(claim: Claim, factor: float) -> Any:
     """The failure probability that is allowed, multiplied."""
-    if factor == 1 or claim.fails_at_most is None:
-        return claim.fails_at_most
-    return _multiplied(claim, factor)
-
-
-def _multiplied(claim: Claim, factor: float) -> Callable:
-    if claim.constants and callable(claim.fails_at_most):
-        return _with_constants(claim, factor)
-    return lambda sizes: min(1.0, factor * claim.allowed_failure(sizes))
-
-
-def _with_constants(claim: Claim, factor: float) -> Callable:
-    """The same for a function of the sizes and of constants: their names must stay in its signature."""
-    import inspect
-
     given = claim.fails_at_most
+    if factor == 1 or given is None:
+        return given
+    if not callable(given):
+        return lambda sizes: min(1.0, factor * claim.allowed_failure(sizes))
 
     def multiplied(sizes: Any, **constants: float) -> float:
         return min(1.0, factor * float(given(sizes, **constants)))
 
+    # The names of the constants that it takes are read off its signature.
     multiplied.__signature__ = inspect.signature(given)  # type: ignore[attr-defined]
     return multiplied

@@ -118,15 +118,13 @@ def sizes(claim: Claim, source: Source) -> Iterator[Mutation]:
     known = [name for name in SIZES if name in claim.family.sizes]
     for a, b in itertools.combinations(known, 2):
         turned = {a: b, b: a}
-        edits = tuple(
-            _edit(site, ast.Attribute(node.value, turned[node.attr], ast.Load()))
-            for site in sites(source)
-            if isinstance(node := site.node, ast.Attribute)
-            and node.attr in turned
-            and _of_the_instance(source, site)
-        )
+        edits = []
+        for site in sites(source):
+            node = site.node
+            if isinstance(node, ast.Attribute) and node.attr in turned and _of_the_instance(source, site):
+                edits.append(_edit(site, ast.Attribute(node.value, turned[node.attr], ast.Load())))
         if edits:
-            yield Mutation("sizes swapped", f"swap {a} and {b}", edits)
+            yield Mutation("sizes swapped", f"swap {a} and {b}", tuple(edits))
 
 
 def exponents(claim: Claim, source: Source) -> Iterator[Mutation]:
@@ -156,11 +154,11 @@ def constants(claim: Claim, source: Source) -> Iterator[Mutation]:
     """An explicit constant halved."""
     for site in sites(source):
         node = site.node
-        number = isinstance(node, ast.Constant) and type(node.value) in (int, float) and node.value
-        if number and site.call in ("", *MATHS):
-            half = node.value // 2 if type(node.value) is int and node.value % 2 == 0 else node.value / 2
+        value = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(value, int | float) and value and value is not True and site.call in ("", *MATHS):
+            half = value // 2 if isinstance(value, int) and value % 2 == 0 else value / 2
             around = _said(source, site.function, site.parent) if site.parent is not None else ""
-            words = f"halve {node.value} in {around}"
+            words = f"halve {value} in {around}"
             yield Mutation("constant halved", words, (_edit(site, ast.Constant(half)),))
 
 
