@@ -2,15 +2,18 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from judging import judged
 
 import hebbcheck as hc
 from hebbcheck import cli
 from hebbcheck import geometry as geo
 from hebbcheck.claim import Claim
 from hebbcheck.discovery import load
+from hebbcheck.judges import judge_of
 from hebbcheck.power import needs, witness
 from hebbcheck.power.fates import Fate
 from hebbcheck.power.mutants import mutants_of
@@ -253,3 +256,13 @@ def test_the_report_shows_the_table(power):
     assert cli.run(["report"]) == 0
     page = Path("hebbcheck-report/index.html").read_text()
     assert "The power of the referee" in page and "caught of false" in page
+
+
+def test_the_need_of_assumptions_is_not_asked_for():
+    for name in ("signal", "coherence"):
+        quiet = replace(CLAIMS[name], test_needs=False)
+        tasks = next(judge_of(quiet.quantifier)(quiet, QUICK))
+        assert not any(task.params.get("broken") for task in tasks)
+    usual = next(judge_of(CLAIMS["signal"].quantifier)(CLAIMS["signal"], QUICK))
+    assert any(task.params.get("broken") for task in usual)
+    assert judged(replace(CLAIMS["signal"], test_needs=False)).assumptions["V_ij >= 0"]["needed"] is None
