@@ -5,18 +5,21 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from judging import judged
 
 import hebbcheck as hc
-from hebbcheck import cli
+from hebbcheck import cli, sqrt
 from hebbcheck import geometry as geo
+from hebbcheck.arrays import Streams
 from hebbcheck.claim import Claim
 from hebbcheck.discovery import load
 from hebbcheck.judges import judge_of
 from hebbcheck.power import needs, witness
 from hebbcheck.power.fates import Fate
 from hebbcheck.power.mutants import mutants_of
+from hebbcheck.power.scales import scaled
 from hebbcheck.power.summary import counts, summary, survivors
 from hebbcheck.power.trials import judgeable, trials
 from hebbcheck.progress import Progress
@@ -87,7 +90,9 @@ def test_needs_of_one_draw():
 
     family = geo.family(lambda rng, n: {"twice": 2 * n}, n=(1, 64))
     need = {
-        f.__name__: needs._need(Claim("need", f, family), QUICK, {"n": 8}, needs.Streams(0), "")
+        f.__name__: needs._need(
+            Claim("need", f, family), QUICK, {"n": 8}, needs.Streams(0), "", needs.Streams(1)
+        )
         for f in (upper, lower, never)
     }
     assert need["upper"] == pytest.approx(2, rel=2e-3)
@@ -102,6 +107,23 @@ def test_needs_of_one_draw():
 def test_growth_that_levels_off_is_no_witness(grown, told):
     ladder = needs.Ladder(("d",), "", [{"d": 4.0**i} for i in range(4)])
     assert (needs._growth(ladder, grown) is not None) is told
+
+
+def test_other_scales_are_drawn_too():
+    def unscaled(x):
+        return hc.at_most(x.z_max, sqrt(x.E_K_tilde * x.E_v_tilde) * hc.max(x.E_K_tilde, 1e-4))
+
+    over = geo.facts(keys=geo.anything, values=geo.sphere, memory="kernel")
+    raws = [
+        scaled(
+            over, over.raw({"F": 4, "d": 4, "m": 4, "delta": 0.1}, Streams(i), "keys: uniform"), Streams(i)
+        )
+        for i in range(20)
+    ]
+    norms = {round(float(np.log2(np.linalg.norm(raw.arrays["Phi"][0])))) for raw in raws}
+    assert norms == {-10, 0, 10}
+    assert {round(float(np.linalg.norm(raw.arrays["values"][0])), 6) for raw in raws} == {1.0}
+    assert found(Claim("unscaled", unscaled, over)) is not None
 
 
 # --- trials

@@ -206,6 +206,15 @@ def test_what_is_true_by_itself():
     assert standing(bound, words="drop the term E_K_tilde") == "weaker"
 
 
+def test_bounds_that_may_be_negative_are_softened():
+    def welch(k):
+        return hc.at_least(k.E_K, (k.trace**2 / k.m - k.diag_sq_sum) / k.F)
+
+    found = argued(Claim("welch", welch, geo.kernels()))
+    assert found["square F"] == "weaker" and "drop F" not in found
+    assert found["swap F and m"] == "weaker"  # by Cauchy and Schwarz its bound is not positive
+
+
 def test_chances():
     found = argued(CLAIMS["power.coherence"])
     assert found["double what may fail"] == "weaker" and "halve what may fail" not in found

@@ -21,7 +21,7 @@ from ..drawn import C0
 from ..verdict import Quantifier
 from .mutants import Mutant
 from .points import constant_everywhere, negative_somewhere, zero_everywhere
-from .signs import has_values, never_negative
+from .signs import has_values, interval, never_negative
 from .symbols import (
     Known,
     Quantity,
@@ -139,6 +139,8 @@ class Arguer:
                 if scale == 1:
                     return Argument(Standing.WEAKER, "implied by the claim: its slack is never smaller")
                 return Argument(Standing.WEAKER, f"absorbed by the open constants, times {scale}")
+        if self._defined_alike(old, new) and all(self._softened(a, b) for a, b in pairs):
+            return Argument(Standing.WEAKER, "implied by the claim: its bound is a milder multiple")
         if all(self._shown(r.slack) for r in new):
             return Argument(Standing.WEAKER, "true by itself: its slack is never negative")
         return None
@@ -156,6 +158,20 @@ class Arguer:
 
     def _implied(self, old: SymbolicRelation, new: SymbolicRelation) -> bool:
         return _equals(old, new, self.known) or self._shown(new.slack - old.slack)
+
+    def _softened(self, old: SymbolicRelation, new: SymbolicRelation) -> bool:
+        """Whether the bound becomes t times itself, t in [0, 1] from below, t >= 1 from above, the measured side >= 0.
+
+        A bound from below that is negative says nothing then, and stays so.
+        """
+        if _equals(old, new, self.known):
+            return True
+        if old.kind != new.kind or old.measured != new.measured or old.bound == 0:
+            return False
+        times = sympy.factor_terms(sympy.cancel(new.bound / old.bound))
+        if interval(times, self.known)[0] < 0 or not self._shown(old.measured):
+            return False
+        return self._shown(1 - times if old.kind == "at_least" else times - 1)
 
     def _shown(self, expression: sympy.Expr) -> bool:
         """Whether the expression is shown never to be negative."""

@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from statistics import median
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..arrays import Streams
 from ..claim import Claim
 from ..evaluation import evaluate
 from ..judges.cell_choice import in_region
 from ..judges.ladders.budget import draw_seconds
 from ..settings import Settings
+from .scales import scaled
 
 GROWING = (("d",), ("F",), ("m",), ("F", "d"), ("d", "m"), ("F", "m"), ("F", "d", "m"))
 STARTS = (8, 32)
@@ -43,7 +46,10 @@ def growing(mutant: Claim, settings: Settings, streams: Streams, seconds: float)
         needs = []
         for numbers in ladder.rungs:
             child = streams.child(sorted(numbers.items()), ladder.choice)
-            found = [_need(mutant, settings, numbers, child.child(i), ladder.choice) for i in range(DRAWS)]
+            found = [
+                _need(mutant, settings, numbers, child.child(i), ladder.choice, streams.child(*ladder[:2]))
+                for i in range(DRAWS)
+            ]
             draws += DRAWS
             known = [need for need in found if need is not None]
             needs.append(median(known) if len(known) > DRAWS // 2 else math.nan)
@@ -99,32 +105,49 @@ def _rungs(
             yield numbers
 
 
-def _need(mutant: Claim, settings: Settings, numbers: dict, streams: Streams, choice: str) -> float | None:
-    """The smallest common constant with which one draw meets the relation; None where it is no evidence."""
+def _need(
+    mutant: Claim, settings: Settings, numbers: dict, streams: Streams, choice: str, adversary: Streams
+) -> float | None:
+    """The smallest number s with which one draw meets the relations; None where it is no evidence.
+
+    Constants that weaken the bound when raised are s, the others 1/s.  `adversary`: the streams of the scales.
+    """
     family = mutant.family
     try:
-        raw = family.raw(numbers, streams, choice, family.spans)
+        raw = scaled(family, family.raw(numbers, streams, choice, family.spans), adversary)
         instance = family.build(raw, settings.arrays, streams)
-        holds = [_holds(mutant, instance, end) for end in ENDS]
-        if None in holds:
-            return None
-        if all(holds):
-            return 0.0
-        if not any(holds):
-            middle = any(_holds(mutant, instance, 2.0**k) for k in range(-20, 40, 4))
-            return None if middle else math.inf
-        raised = holds[1]
-        low, high = (math.log(end) for end in ENDS)
-        while high - low > 1e-3:
-            between = (low + high) / 2
-            enough = bool(_holds(mutant, instance, math.exp(between)))
-            low, high = (low, between) if enough == raised else (between, high)
-        return math.exp(low if raised else -low)
+        signs = {name: _sign(mutant, instance, name) for name in mutant.constants}
+        return None if 0 in signs.values() else _bisected(mutant, instance, signs)
     except Exception:  # beyond its assumptions a mutant's function may fail as it likes
         return None
 
 
-def _holds(mutant: Claim, instance: Any, constant: float) -> bool | None:
-    """Whether the relation holds with all constants equal to one number; None where it has no value."""
-    value = evaluate(mutant, instance, dict.fromkeys(mutant.constants, constant))
+def _bisected(mutant: Claim, instance: Any, signs: dict[str, int]) -> float | None:
+    holds = [_holds(mutant, instance, signs, end) for end in ENDS]
+    if None in holds or (holds[0] and not holds[1]):
+        return None
+    if holds[0] or not holds[1]:
+        return 0.0 if holds[0] else math.inf
+    low, high = (math.log(end) for end in ENDS)
+    while high - low > 1e-3:
+        between = (low + high) / 2
+        enough = _holds(mutant, instance, signs, math.exp(between))
+        low, high = (low, between) if enough else (between, high)
+    return math.exp(high)
+
+
+def _sign(mutant: Claim, instance: Any, name: str) -> int:
+    """1 if raising a constant weakens the relations that it is in, -1 if lowering it does, 0 if each does some."""
+    usual = dict.fromkeys(mutant.constants, 1.0)
+    low, high = (
+        [np.min(relation.slack()) for relation in mutant.relations(instance, **usual | {name: value})]
+        for value in (0.5, 2.0)
+    )
+    moves = {int(np.sign(b - a)) for a, b in zip(low, high, strict=True) if a != b}
+    return (moves.pop() if moves else 1) if len(moves) < 2 else 0
+
+
+def _holds(mutant: Claim, instance: Any, signs: dict[str, int], s: float) -> bool | None:
+    """Whether the relations hold at s; None where they have no value."""
+    value = evaluate(mutant, instance, {name: s if sign > 0 else 1 / s for name, sign in signs.items()})
     return value.slack >= -1e-9 * value.scale if value.admissible else None

@@ -78,8 +78,10 @@ FUNCTIONS: dict[Any, Callable[..., float]] = {
 def _point(symbols: list[sympy.Symbol], known: Known, rng: random.Random) -> dict[sympy.Symbol, float]:
     point = {symbol: _number(symbol, known, rng) for symbol in symbols}
     for smaller, larger in known.ordered:
-        if smaller in point and larger in point and point[smaller] > point[larger]:
-            point[smaller], point[larger] = point[larger], point[smaller]
+        if larger in point and smaller.free_symbols <= point.keys():
+            least = _value(smaller, point)
+            if point[larger] < least:
+                point[larger] = least + abs(least) * rng.random()
     return point
 
 

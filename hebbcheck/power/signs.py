@@ -89,7 +89,7 @@ def _parted(expression: sympy.Expr, known: Known) -> tuple[sympy.Expr, Known]:
     """Larger symbols as smaller ones plus something, and symbols with a least value as that plus something."""
     ranges = Known(dict(known.intervals), known.ordered, known.typed)
     for smaller, larger in known.ordered:
-        if isinstance(larger, Quantity) and expression.has(larger) and expression.has(smaller):
+        if isinstance(larger, Quantity) and smaller.free_symbols | {larger} <= expression.free_symbols:
             more = Quantity(f"{larger.name} - {smaller}", nonnegative=True)
             ranges.intervals[more.name] = (0.0, math.inf)
             expression = expression.subs(larger, smaller + more)

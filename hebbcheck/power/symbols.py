@@ -142,6 +142,8 @@ def known_of(claim: Claim) -> Known:
             least, delta = known.intervals["F"][0], known.intervals["delta"][1]
             known.intervals["L"] = (math.log(C0 * least**2 / delta), math.inf)
         known.ordered += [(known.symbol(a), known.symbol(b)) for a, b in ORDERED]
+        cauchy_schwarz = known.symbol("trace") ** 2 / known.symbol("F")
+        known.ordered.append((cauchy_schwarz, known.symbol("diag_sq_sum")))
     return known
 
 

@@ -29,6 +29,7 @@ from ..judges.search import EXACT_ENTRIES
 from ..settings import Settings
 from ..verdict import Quantifier
 from . import needs
+from .scales import scaled
 
 MEASURE = "hebbcheck.power.witness:measure"
 FAR = 1e-6
@@ -77,11 +78,19 @@ def _by_instance(mutant: Claim, settings: Settings, streams: Streams) -> Found:
 
 
 def _drawn(
-    mutant: Claim, settings: Settings, numbers: dict, streams: Streams, choice: str
+    mutant: Claim,
+    settings: Settings,
+    numbers: dict,
+    streams: Streams,
+    choice: str,
+    adversary: Streams | None = None,
 ) -> tuple[Raw, Value] | None:
-    """One draw and the relation's value on it, or None where that is no evidence."""
+    """One draw and the relation's value on it, or None where that is no evidence.
+
+    `adversary`: the streams that scales are chosen from, where they are not chosen anew for each draw.
+    """
     try:
-        raw = mutant.family.raw(numbers, streams, choice)
+        raw = scaled(mutant.family, mutant.family.raw(numbers, streams, choice), adversary or streams)
         value = evaluate(mutant, mutant.family.build(raw, settings.arrays, streams))
     except Exception:  # beyond its assumptions a mutant's function may fail as it likes
         return None
@@ -151,7 +160,7 @@ def _failures(
     fixed = streams.child(sorted(cell["numbers"].items()), cell["choice"])
     for index in range(draws):
         one = DrawStreams(fixed, mutant.family.chosen, role, index)
-        drawn = _drawn(mutant, settings, cell["numbers"], one, cell["choice"])
+        drawn = _drawn(mutant, settings, cell["numbers"], one, cell["choice"], fixed)
         if drawn is None:
             continue
         trials += 1
