@@ -99,6 +99,8 @@ class Claim:
     file: str = ""
     line: int = 0
     module: str = ""
+    test_needs: bool = True
+    """Whether the judges ask which assumptions are needed."""
 
     @cached_property
     def constants(self) -> tuple[str, ...]:

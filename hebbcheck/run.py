@@ -43,25 +43,25 @@ class Runner:
         """The verdict record of each claim, as they are reached; the figures that claims speak of come first."""
         claims = list(claims)
         figures = {c.family.id: figure_of(c) for c in claims if isinstance(c.family, FigureFamily)}
-        with self._recording() as (store, run_id):
+        with self.recording() as (store, run_id):
             for _ in self._figures(list(figures.values()), store, run_id):
                 pass  # where a figure fails, the claims that speak of it will say so, each in its verdict
             jobs = [Job(claim, self.settings, _judged(claim, self.settings)) for claim in claims]
-            for job, outcome in self._outcomes(jobs, store):
+            for job, outcome in self.outcomes(jobs, store):
                 record = strict_json(self._verdict(job, outcome))
                 store.save_verdict(run_id, record)
                 yield record
 
     def reproduce(self, figures: Iterable[Figure]) -> Iterator[dict[str, Any]]:
         """The record of each figure, as they are reached."""
-        with self._recording() as (store, run_id):
+        with self.recording() as (store, run_id):
             for record in self._figures(list(figures), store, run_id):
                 if isinstance(record, Exception):
                     raise record
                 yield record
 
     @contextmanager
-    def _recording(self) -> Iterator[tuple[Store, int]]:
+    def recording(self) -> Iterator[tuple[Store, int]]:
         """The store (a temporary one where none was given) and the number of a run in it."""
         with ExitStack() as stack:
             store = self.store
@@ -72,7 +72,8 @@ class Runner:
             yield store, run_id
             store.finish_run(run_id)
 
-    def _outcomes(self, jobs: list[Job], store: Store) -> Iterator[tuple[Job, Any]]:
+    def outcomes(self, jobs: list[Job], store: Store) -> Iterator[tuple[Job, Any]]:
+        """The jobs with their outcomes, as they end."""
         outcomes = run_jobs(
             jobs,
             jobs_in_parallel=self.jobs,
@@ -86,7 +87,7 @@ class Runner:
 
     def _figures(self, figures: list[Figure], store: Store, run_id: int) -> Iterator[dict | Exception]:
         jobs = [Job(figure, self.settings, reproduce(figure, self.settings)) for figure in figures]
-        for job, outcome in self._outcomes(jobs, store):
+        for job, outcome in self.outcomes(jobs, store):
             if isinstance(outcome, Exception):
                 yield outcome
                 continue

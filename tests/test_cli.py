@@ -113,7 +113,7 @@ def refused(told: Told) -> str:
 def test_without_a_command_it_says_what_there_is(hebbcheck):
     told = hebbcheck()
     assert told.code == 0 and told.err == ""
-    for name in ("list", "show", "verify", "reproduce", "report", "replay", "diff"):
+    for name in ("list", "show", "verify", "reproduce", "report", "power", "replay", "diff"):
         assert re.search(rf"^  {name} ", told.out, re.MULTILINE)
 
 

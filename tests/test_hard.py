@@ -176,6 +176,9 @@ def test_hard_cases_are_what_they_are_called():
     assert not any(made["uniform"].values())
     scales = np.linalg.norm(hard.CATALOGUE["norms 1e-3 to 1e3"](np.random.default_rng(0), 400, 4), axis=1)
     assert 1e-3 <= scales.min() < 3e-3 and 3e2 < scales.max() <= 1e3
+    for name, norm in (("short vectors", 1 / 1024), ("long vectors", 1024.0)):
+        rows = hard.CATALOGUE[name](np.random.default_rng(0), 12, 4)
+        np.testing.assert_allclose(np.linalg.norm(rows, axis=1), norm)
     assert np.linalg.matrix_rank(hard.CATALOGUE["a plane"](np.random.default_rng(0), 12, 4)) == 2
 
 

@@ -16,7 +16,7 @@ import click
 
 from .. import __version__
 from ..errors import HebbcheckError
-from . import catalogue, compare, replays, runs
+from . import catalogue, compare, power, replays, runs
 from .output import one_line
 from .running import Interrupted
 
@@ -37,7 +37,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for module in (catalogue, runs, replays, compare):
+for module in (catalogue, runs, power, replays, compare):
     for command in module.COMMANDS:
         cli.add_command(command)
 

@@ -25,7 +25,7 @@ DEFAULT = Settings()
 store_option = click.option(
     "--store", default=STORE, show_default=True, metavar="FILE", help="The store of results."
 )
-RUN_OPTIONS = (
+MEASURE_OPTIONS = (
     click.option("--profile", type=click.Choice(PROFILES), default=DEFAULT.profile, show_default=True),
     click.option("--backend", type=click.Choice(list(BACKENDS)), default=DEFAULT.backend, show_default=True),
     click.option("--device", default=DEFAULT.device, show_default=True, help="cpu, cuda, ..."),
@@ -35,7 +35,6 @@ RUN_OPTIONS = (
     click.option("--dask", metavar="ADDRESS", help="Measure on the Dask cluster of this scheduler instead."),
     store_option,
     click.option("--json", "json_file", metavar="FILE", help="Write the records as JSON; - for stdout."),
-    click.option("--html", "html_folder", metavar="DIR", help="Write the report into this folder."),
     click.option(
         "--resume/--no-resume",
         default=True,
@@ -43,13 +42,19 @@ RUN_OPTIONS = (
         help="Use the results in the store, or measure again.",
     ),
 )
+HTML_OPTION = click.option("--html", "html_folder", metavar="DIR", help="Write the report into this folder.")
+
+
+def measure_options(command: Callable) -> Callable:
+    """The options of a command that measures."""
+    for option in reversed(MEASURE_OPTIONS):
+        command = option(command)
+    return command
 
 
 def run_options(command: Callable) -> Callable:
-    """The options of a command that measures."""
-    for option in reversed(RUN_OPTIONS):
-        command = option(command)
-    return command
+    """The options of a command that measures and reports."""
+    return measure_options(HTML_OPTION(command))
 
 
 class Interrupted(Exception):

@@ -52,6 +52,14 @@ def _scales(rng: np.random.Generator, count: int, d: int) -> np.ndarray:
     return _uniform(rng, count, d) * 10.0 ** rng.uniform(-3, 3, (count, 1))
 
 
+def _short(rng: np.random.Generator, count: int, d: int) -> np.ndarray:
+    return _uniform(rng, count, d) / 1024
+
+
+def _long(rng: np.random.Generator, count: int, d: int) -> np.ndarray:
+    return _uniform(rng, count, d) * 1024
+
+
 def _orthant(rng: np.random.Generator, count: int, d: int) -> np.ndarray:
     return np.abs(_uniform(rng, count, d))
 
@@ -74,6 +82,8 @@ CATALOGUE: dict[str, Maker] = {
     "copies": _copies,
     "tight frame": _frame,
     "norms 1e-3 to 1e3": _scales,
+    "short vectors": _short,
+    "long vectors": _long,
     "one orthant": _orthant,
     "a plane": _plane,
     "zero vectors": _some_zero,

@@ -26,7 +26,8 @@ def judge_by_search(
     """What identities and inequalities have in common: the search decides, a proof makes `held` to `proved`."""
     attacks = list(_attacks(settings, identity, None))
     draws = list(_draws(settings, identity)) if claim.family.name != "instance" else []
-    broken = {name: list(_attacks(settings, identity, name)) for name in claim.given}
+    questioned = claim.given if claim.test_needs else ()
+    broken = {name: list(_attacks(settings, identity, name)) for name in questioned}
     results = yield attacks + draws + [task for group in broken.values() for task in group]
     found = results[: len(attacks) + len(draws)]
     rest = iter(results[len(found) :])
@@ -73,7 +74,8 @@ def _finding(
         violations=violations,
         tightness={"ratio": tightest[0], "instance": tightest[1]},
         assumptions={
-            name: {"share_met": _share(tested, unmet[name]), "needed": needed[name]} for name in claim.given
+            name: {"share_met": _share(tested, unmet[name]), "needed": needed.get(name)}
+            for name in claim.given
         },
         points=[point for r in found for point in r["points"]][:200],
         proof=[step.as_dict() for step in proof] if proof is not None else None,

@@ -106,7 +106,7 @@ def judge(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict],
     tallies = [Tally(cell, level, draws_needed(cell["allowed"], level)) for cell in chosen]
     yield from _draw(tallies, shares, settings)
     yield from _recount([tally for tally in tallies if tally.refuted])
-    needed = yield from needed_assumptions(claim, settings)
+    needed = (yield from needed_assumptions(claim, settings)) if claim.test_needs else {}
     return _finding(claim, settings, tallies, pilots, needed)
 
 
@@ -186,7 +186,7 @@ def _finding(
         unmet = sum(r["unmet"].get(name, 0) for r in results + pilots)
         met = sum(r["trials"] for r in results + pilots)
         share = met / (met + unmet) if met + unmet else None
-        finding.assumptions[name] = {"share_met": share, "needed": needed[name]}
+        finding.assumptions[name] = {"share_met": share, "needed": needed.get(name)}
     _decide(finding, tallies, worst)
     if finding.outcome == Outcome.REFUTED:
         finding.counterexamples = _failing_draws(claim, settings, tallies)
