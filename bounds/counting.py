@@ -14,10 +14,17 @@ MOST_BITS = 11
 """Classes have at most 2^11 settings: all of them are enumerated."""
 
 
-def lookup(facts, values, bits, weights):
-    """A class that writes the map down: setting s is the map with number s. (settings, facts) indices of values."""
-    settings = np.arange(2 ** (bits * weights))
-    return settings[:, None] // values ** np.arange(facts) % values
+def lookup(maps, bits, weights):
+    """A class that writes maps down: setting s stores the one of number s, settings x facts indices of values."""
+    return maps[np.arange(2 ** (bits * weights)) % len(maps)]
+
+
+def every_map(facts, values):
+    return np.array(list(itertools.product(range(values), repeat=facts)))
+
+
+def every_injection(facts, values):
+    return np.array(list(itertools.permutations(range(values), facts))).reshape(-1, facts)
 
 
 def on_the_circle(count):
@@ -26,32 +33,36 @@ def on_the_circle(count):
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
+def words(count, bits):
+    """ceil(log2(count) / bits), in whole numbers: how many words of so many bits tell `count` things apart."""
+    return -(-(count - 1).bit_length() // bits)
+
+
 def gated_outputs(rng, facts, bits):
     """The bilinear MLPs x -> B (Ax * Gx), R -> R^2, m = 1, on a grid of 2^b levels: four parameters."""
     levels = np.linspace(-1, 1, 2**bits)
     A, G, B1, B2 = (grid.ravel() for grid in np.meshgrid(*[levels] * 4, indexing="ij"))
-    keys = rng.standard_normal(facts)
-    hidden = (A * G)[:, None] * keys**2
+    hidden = (A * G)[:, None] * rng.standard_normal(facts) ** 2
     return np.stack([hidden * B1[:, None], hidden * B2[:, None]], axis=2)
 
 
 def quantised_class(rng, facts, values, bits, spare):
     """Every setting of a class of W parameters of b bits: its outputs at the keys, settings x facts x 2, and values.
 
-    Arbitrary outputs, maps written down with about as many bits as they need, or quantised bilinear MLPs.
+    Bilinear MLPs on a grid, maps or injections written down with about as many bits as they need, or anything: small
+    whole numbers, so that scores tie.
     """
-    embeddings = on_the_circle(values) if rng.integers(2) else rng.standard_normal((values, 2))
-    kind = int(rng.integers(3))
-    if kind == 0 and 4 * bits <= MOST_BITS:
-        outputs, weights = gated_outputs(rng, facts, bits), 4
+    kind = int(rng.integers(4))
+    maps = every_injection(facts, values) if kind == 1 and facts <= values else every_map(facts, values)
+    weights = min(max(words(len(maps), bits) + spare, 0), MOST_BITS // bits)
+    if kind < 2:
+        embeddings = on_the_circle(values)
+        outputs = embeddings[lookup(maps, bits, weights)]
+    elif kind == 2 and 4 * bits <= MOST_BITS:
+        embeddings, outputs, weights = rng.standard_normal((values, 2)), gated_outputs(rng, facts, bits), 4
     else:
-        needed = math.ceil(facts * math.log2(values) / bits)
-        weights = min(max(needed + spare, 0), MOST_BITS // bits)
-        shape = (2 ** (bits * weights), facts, 2)
-        written = on_the_circle(values)[lookup(facts, values, bits, weights)]
-        outputs, embeddings = (
-            (written, on_the_circle(values)) if kind == 1 else (rng.standard_normal(shape), embeddings)
-        )
+        embeddings = rng.integers(-2, 3, (values, 2)).astype(float)
+        outputs = rng.integers(-2, 3, (2 ** (bits * weights), facts, 2)).astype(float)
     return {"outputs": outputs, "embeddings": embeddings, "weights": weights}
 
 
@@ -67,11 +78,11 @@ def stores(x, maps, outputs=None):
 
 
 def all_maps(x):
-    return np.array(list(itertools.product(range(x.values), repeat=x.facts)))
+    return every_map(x.facts, x.values)
 
 
 def injections(x):
-    return np.array(list(itertools.permutations(range(x.values), x.facts))).reshape(-1, x.facts)
+    return every_injection(x.facts, x.values)
 
 
 def every(maps):
@@ -90,7 +101,7 @@ def table(rng, facts, values, bits, repeated):
 def cost(x, most):
     """The least W up to `most` with which each map is stored by a table of W words; infinite where there is none."""
     for weights in range(most + 1):
-        outputs = np.asarray(x.embeddings)[lookup(x.facts, x.values, x.bits, weights)]
+        outputs = np.asarray(x.embeddings)[lookup(all_maps(x), x.bits, weights)]
         if stores(x, all_maps(x), outputs).any(axis=0).all():
             return weights
     return math.inf
@@ -107,13 +118,8 @@ def cost(x, most):
 def cost_of_a_table(x):
     r"""W = \min \{ W : \forall f\ \exists \theta \in \{0, 1\}^{bW},\ g_\theta \text{ stores } f \}
     = \left\lceil \frac{|K| \log_2 |V|}{b} \right\rceil, \quad W = \infty \text{ if } v_a = v_c,\ a \ne c"""
-    least = whole_cost(x.facts, x.values, x.bits)
+    least = words(x.values**x.facts, x.bits)
     return hc.equal(float(cost(x, least + 1)), math.inf if x.infinite else float(least))
-
-
-def whole_cost(facts, values, bits):
-    """ceil(|K| log2 |V| / b), in whole numbers."""
-    return -(-(values**facts - 1).bit_length() // bits)
 
 
 @hc.claim(
@@ -145,7 +151,7 @@ def counting_bound(x):
     r"2^{bW} \ge |V|^{|K|}, \quad W \ge \left\lceil \frac{|K| \log_2 |V|}{b} \right\rceil"
     return [
         hc.at_least(2 ** (x.bits * x.weights), x.values**x.facts),
-        hc.at_least(x.weights, whole_cost(x.facts, x.values, x.bits)),
+        hc.at_least(x.weights, words(x.values**x.facts, x.bits)),
     ]
 
 
