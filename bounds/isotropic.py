@@ -19,23 +19,21 @@ def coherence(x):
 
 @hc.claim(
     "4.1",
-    over=geo.facts(keys=geo.sphere, values=geo.sphere),
+    over=geo.facts(
+        keys=geo.sphere, values=geo.sphere, F=(24, 96), d=(48, 256), m=(16, 256), delta=[0.5, 0.1]
+    ),
     title="Margin, isotropic embeddings, explicit",
-    source="Theorem 4.1, corrected: given the kernel, whatever m, d and F are, with sub-Gaussian constants",
-    given={
-        "mu < 1": lambda x: coherence(x) < 1,
-        "K_min^diag >= K_max^off": lambda x: x.K_diag_min >= x.K_off_max,
-    },
+    source="Theorem 4.1, corrected: with statistics of the kernel, whatever m, d and F are, and sub-Gaussian constants",
     fails_at_most="delta",
     needs=["4.1.pairs"],
 )
 def isotropic_margin(x):
-    r"""\gamma_{\min} \ge (1 - \mu) \left( K_{\min}^{\mathrm{diag}} - K_{\max}^{\mathrm{off}} \right)
-    - 2 \sqrt{1 + \mu}\, \sqrt{\frac{\ell E_K}{d}},
-    \quad \ell = \log \frac{2F^2}{\delta}, \ \mu = \sqrt{\frac{2\ell}{d}}"""
-    mu = coherence(x)
+    r"""\gamma_{\min} \ge (1 \mp \mu) \left( K_{\min}^{\mathrm{diag}} - K_{\max}^{\mathrm{off}} \right)
+    - 2 \sqrt{1 + \mu}\, \sqrt{\frac{\ell E_K}{d}}, \quad \ell = \log \frac{2F^2}{\delta},
+    \ \mu = \sqrt{\frac{2\ell}{d}}, \ \text{the smaller of both signs}"""
+    mu, gap = coherence(x), x.K_diag_min - x.K_off_max
     crosstalk = 2 * sqrt(1 + mu) * sqrt(x.E_K * pair_log(x) / x.d)
-    return hc.at_least(x.gamma_min, (1 - mu) * (x.K_diag_min - x.K_off_max) - crosstalk)
+    return hc.at_least(x.gamma_min, hc.min((1 - mu) * gap, (1 + mu) * gap) - crosstalk)
 
 
 @hc.claim(
