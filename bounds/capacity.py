@@ -139,7 +139,7 @@ six_keys = [[1, 0], [0, 1], [3 / 5, 4 / 5], [-4 / 5, 3 / 5], [4 / 5, 3 / 5], [-3
     source="Corollary 4.4 with Definition 2.3; the kernel at unlimited width",
     expect="refuted",
     erratum="Capacity (Definition 2.3) is over all maps; the theory is of one permutation. Where all keys but one "
-    "share a value, the odd one has margin (1 - rho)(2 - F/d) in a tight frame, so no width stores every map for F > 2d. "
+    "share a value, the odd one has margin (1 - rho)(2 - F/d) in a tight frame, so no width stores all for F > 2d. "
     "Also, W >= 3d: no rate F log F holds for F log F below d.",
     needs=["4.4.one_vs_rest"],
 )

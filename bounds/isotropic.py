@@ -20,7 +20,7 @@ def coherence(x):
 @hc.claim(
     "4.1",
     over=geo.facts(
-        keys=geo.sphere, values=geo.sphere, F=(24, 96), d=(48, 256), m=(16, 256), delta=[0.5, 0.1]
+        keys=geo.sphere, values=geo.sphere, F=(48, 128), d=(24, 96), m=(32, 128), delta=[0.5, 0.1]
     ),
     title="Margin, isotropic embeddings, explicit",
     source="Theorem 4.1, corrected: with statistics of the kernel, whatever m, d and F are, and sub-Gaussian constants",
