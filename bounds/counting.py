@@ -225,7 +225,7 @@ def read_off(theta, F):
     expect="refuted",
     erratum="Theorem 2.4 counts bits, the capacities count real parameters: one real number stores every map. "
     "No model in the paper has both bounds: F log F bits from below, F log F log d bits from above.",
-    needs=["2.4"],
+    needs=["2.4", "4.4"],
 )
 def real_parameters(x, *, C):
     r"W \ge \frac1C F \log F \text{ real parameters, whatever the class}"

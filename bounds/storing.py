@@ -105,8 +105,8 @@ def value_between_others(rng, d, count):
     source="Definition 2.3: where the minimum is over nothing",
 )
 def value_in_the_hull(x):
-    r"""v_j \in \mathrm{conv} \{ v_i : i \ne j \} \ \Rightarrow\
-    \langle g, v_j \rangle \le \max_{i \ne j} \langle g, v_i \rangle"""
+    r"""v_j \in \mathrm{conv} \{ v_i : i \ne j \}
+    \ \Rightarrow\ \langle g, v_j \rangle \le \max_{i \ne j} \langle g, v_i \rangle"""
     scores = x.values @ x.output
     return hc.at_most(scores[-1], np.max(scores[:-1]))
 
