@@ -152,7 +152,7 @@ def linear_outputs(x):
 @hc.claim(
     "eq5",
     over=geo.facts(
-        keys=geo.tight_frame, values=geo.anything, memory="quadratic", mapping="any", F=(1, 8), d=(8, 16)
+        keys=geo.tight_frame, values=geo.gaussian, memory="quadratic", mapping="any", F=(1, 8), d=(8, 16)
     ),
     title="The linear Hebbian memory, orthonormal keys",
     source="Equation 5, with the conditions under which it stores every map",
