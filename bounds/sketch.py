@@ -1,8 +1,12 @@
 """Bilinear features sketch the quadratic kernel (Appendix B.2.2, Lemma B.44)."""
 
+import math
+
 import sympy
+from scipy import integrate, special
 
 import hebbcheck as hc
+from hebbcheck import exp, sqrt
 from hebbcheck import geometry as geo
 
 p, q, r = sympy.symbols("p q r")
@@ -72,6 +76,64 @@ def variance(v):
     norms, inner = (v[0] @ v[0]) * (v[1] @ v[1]), (v[0] @ v[1]) ** 2
     deviations = v.sketched_kernel(samples=20_000, m=4) - inner
     return hc.equal(hc.mean(v.m * deviations**2), (norms + inner) * (norms + 3 * inner))
+
+
+nonzero = {"x and z are not 0": lambda v: (v[0] @ v[0]) * (v[1] @ v[1]) > 0}
+
+
+def deviation(v):
+    """The standard deviation of the kernel of x and z (Lemma B.2)."""
+    norms, inner = (v[0] @ v[0]) * (v[1] @ v[1]), (v[0] @ v[1]) ** 2
+    return sqrt((norms + inner) * (norms + 3 * inner) / v.m)
+
+
+@hc.claim(
+    "B.2.tail",
+    over=geo.vectors(count=2, m=[1, 4, 16], s=(math.e**2, 30.0)),
+    title="The sketched kernel's tail",
+    source="Text after Lemma B.2, explicit: hypercontractivity of Gaussian polynomials of degree 4",
+    given=nonzero,
+    needs=["B.2.variance"],
+)
+def tail(v):
+    r"""\Pr\left( |\hat K(x, z) - \langle x, z \rangle^2| \ge s\, \mathrm{sd} \right)
+    \le e^{-2 - 2 \sqrt s / e} \quad \text{for } s \ge e^2, \quad
+    \mathrm{sd}^2 = \tfrac1m (|x|^2 |z|^2 + \langle x, z \rangle^2)(|x|^2 |z|^2 + 3 \langle x, z \rangle^2)"""
+    error = abs(v.sketched_kernel(samples=20_000, m=v.m) - (v[0] @ v[1]) ** 2)
+    return hc.at_most(hc.mean(1.0 * (error >= v.s * deviation(v))), exp(-2 - 2 * sqrt(v.s) / math.e))
+
+
+def scale_alone(rng, s):
+    return {}
+
+
+@hc.claim(
+    "B.2.tail.law",
+    over=geo.family(scale_alone, s=(math.e**2, 3e4)),
+    title="The tail where it is heaviest: one feature, x = z",
+    source="Text after Lemma B.2: the product of two normals has the density K_0(|u|) / pi",
+    needs=["B.2.tail"],
+)
+def tail_of_one_feature(x):
+    r"""\Pr\left( |a^2 g^2 - 1| \ge s \sqrt8 \right) = \frac2\pi \int_{\sqrt{1 + s \sqrt 8}}^\infty K_0(u)\, du
+    \le e^{-2 - 2 \sqrt s / e}"""
+    start = math.sqrt(1 + x.s * math.sqrt(8))
+    scaled = integrate.quad(lambda u: special.k0e(start + u) * math.exp(-u), 0, 60)[0]
+    return hc.at_most(math.log(2 / math.pi * scaled) - start, -2 - 2 * math.sqrt(x.s) / math.e)
+
+
+@hc.claim(
+    "text.sketch_error",
+    over=geo.vectors(count=2, d=16, m=[16, 64, 256, 1024]),
+    title="The sketching error falls like one over root m",
+    source="Text after Lemma B.2",
+    given=nonzero,
+    needs=["B.2.tail"],
+)
+def sketching_error(v):
+    r"""|\hat K(x, z) - \langle x, z \rangle^2| = \Theta(m^{-1/2}) \quad \text{in root mean square, for fixed } x, z"""
+    errors = (v.sketched_kernel(samples=1000, m=v.m) - (v[0] @ v[1]) ** 2) / (deviation(v) * sqrt(v.m))
+    return hc.scales_as(sqrt(hc.sum(errors**2) / 1000), 1 / sqrt(v.m))
 
 
 @hc.claim(

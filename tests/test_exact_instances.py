@@ -285,7 +285,8 @@ def test_mlps_are_rational(gate):
         assert x.rank == floats.rank
         for name in ("inputs", "queries", "A", "G", "B"):
             np.testing.assert_array_equal(middle(x, name), np.ravel(getattr(floats, name)))
-        for use in ("phi", "mlp", "hebbian"):
+        assert x.spans(x.inputs) and x.spans(x.queries) == floats.spans(floats.queries)
+        for use in ("phi", "mlp", "kernel", "hebbian"):
             got, exact = getattr(floats, use)(floats.queries), getattr(x, use)(x.queries)
             np.testing.assert_allclose(got, np.vectorize(lambda b: b.mid)(exact), rtol=1e-6, atol=1e-9)
         if x.rank == x.m:

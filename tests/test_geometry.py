@@ -445,7 +445,10 @@ def test_mlps_are_what_the_theorem_says(gate):
     Sigma = sum(np.outer(p, p) for p in stored) / 9
     weights = sum(np.outer(x.mlp(x.inputs)[i], stored[i]) for i in range(9)) / 9
     np.testing.assert_allclose(x.hebbian(x.queries), phi @ np.linalg.pinv(Sigma) @ weights.T, rtol=1e-6)
-    assert x.rank == 4
+    np.testing.assert_allclose(x.kernel(x.queries), stored @ np.linalg.pinv(Sigma) @ phi.T, rtol=1e-6)
+    assert x.rank == 4 and x.spans(x.queries)
+    few = family.draw({"F": 2, "d": 3, "m": 4}, Streams(0), choice=gate)
+    assert few.spans(few.inputs) and not few.spans(few.queries)
 
 
 # --- families of one's own

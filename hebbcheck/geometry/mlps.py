@@ -68,13 +68,21 @@ class MLP(Drawn):
         """B phi(z) for z (N x d): N x d."""
         return self.backend.xp.matmul(self.phi(z), self._input("B").T)
 
-    def hebbian(self, z: Any) -> Any:
-        """(1/F) sum_i MLP(x_i) phi(x_i)^T Sigma^+ phi(z), Sigma the stored features' covariance: N x d."""
+    def kernel(self, z: Any) -> Any:
+        """K(x_i, z) = phi(x_i)^T Sigma^+ phi(z), Sigma the stored features' covariance, for z (N x d): F x N."""
         xp = self.backend.xp
         stored = self.phi(self.inputs)
         covariance = xp.matmul(stored.T, stored) / self.F
-        weights = xp.matmul(self.mlp(self.inputs).T, stored) / self.F
-        return xp.matmul(xp.matmul(self.phi(z), xp.linalg.pinv(covariance)), weights.T)
+        return xp.matmul(xp.matmul(stored, xp.linalg.pinv(covariance)), self.phi(z).T)
+
+    def hebbian(self, z: Any) -> Any:
+        """(1/F) sum_i MLP(x_i) K(x_i, z), the whitened Hebbian memory: N x d."""
+        return self.backend.xp.matmul(self.kernel(z).T, self.mlp(self.inputs)) / self.F
+
+    def spans(self, z: Any) -> bool:
+        """Whether the features of z (N x d) lie in the span of the stored ones (in floating point, as for `rank`)."""
+        together = self.backend.xp.concat([self.phi(self.inputs), self.phi(z)])
+        return int(np.linalg.matrix_rank(self.backend.to_numpy(together))) == self.rank
 
 
 class ExactMLP(Exact, MLP):
@@ -86,8 +94,15 @@ class ExactMLP(Exact, MLP):
     def mlp(self, z: Any) -> Any:
         return self._shown(rational.product(self._phi(as_fractions(z)), self._input("B").T))
 
+    def kernel(self, z: Any) -> Any:
+        return self._shown(self._kernel(as_fractions(z)))
+
     def hebbian(self, z: Any) -> Any:
-        return self._shown(rational.product(self._phi(as_fractions(z)), self._readout.T))
+        outputs = rational.product(self._stored, self._input("B").T)
+        return self._shown(rational.product(self._kernel(as_fractions(z)).T, outputs) / self._facts)
+
+    def spans(self, z: Any) -> bool:
+        return rational.rank(np.concatenate([self._stored, self._phi(as_fractions(z))])) == self.rank
 
     @cached_property
     def rank(self) -> int:
@@ -97,13 +112,19 @@ class ExactMLP(Exact, MLP):
     def _stored(self) -> np.ndarray:
         return self._phi(self._input("inputs"))
 
+    @property
+    def _facts(self) -> int:
+        return len(self.raw.arrays["inputs"])
+
     @cached_property
-    def _readout(self) -> np.ndarray:
-        """(1/F) sum_i MLP(x_i) phi(x_i)^T Sigma^+, d x m; the factors 1/F of the sum and of Sigma cancel."""
+    def _whitening(self) -> np.ndarray:
+        """phi(x_i)^T Sigma^+ in its rows, F x m."""
         stored = self._stored
-        outputs = rational.product(stored, self._input("B").T)
         inverse = rational.pseudoinverse(rational.product(stored.T, stored), stored.T)
-        return rational.product(rational.product(outputs.T, stored), inverse)
+        return rational.product(stored, inverse) * self._facts
+
+    def _kernel(self, z: np.ndarray) -> np.ndarray:
+        return rational.product(self._whitening, self._phi(z).T)
 
     def _phi(self, z: np.ndarray) -> np.ndarray:
         gated = rational.product(z, self._input("G").T)
