@@ -5,7 +5,7 @@ import numpy as np
 import hebbcheck as hc
 from hebbcheck import geometry as geo
 
-from .isotropic import unit
+from .scaling import unit
 
 
 def value_energies(rng, F, d):

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ..errors import HebbcheckError
 from .output import Screen, one_line, write_json
-from .session import Session, measure_options
-
-if TYPE_CHECKING:
-    pass
+from .running import Running, measure_options
 
 LIMITS = (12, None)
 """Variants of a claim that are judged, quick and standard."""
@@ -37,21 +34,21 @@ def power(select: tuple[str, ...], limit: int | None, **options: Any) -> int:
     from ..power.summary import summary
     from ..power.trials import judgeable, trials
 
-    session = Session(html_folder=None, **options)
-    reasons = {claim: judgeable(claim, session.settings) for claim in selected(select)}
+    running = Running(html_folder=None, **options)
+    reasons = {claim: judgeable(claim, running.settings) for claim in selected(select)}
     claims = [claim for claim, reason in reasons.items() if reason is None]
     if not claims:
         raise HebbcheckError("none of the claims has wrong variants; power needs claims that should hold")
     if limit is None:
-        limit = session.settings.by_profile(*LIMITS)
+        limit = running.settings.by_profile(*LIMITS)
     begun = time.perf_counter()
-    with session.runner() as runner, closing(trials(runner, claims, limit or None)) as reached:
+    with running.runner() as runner, closing(trials(runner, claims, limit or None)) as reached:
         records = [trial.record() for trial in reached]
     records.sort(key=lambda record: [c.id for c in claims].index(record["claim"]))
-    told = summary(records, {c.id: r for c, r in reasons.items() if r is not None}, session.settings)
-    _tell(session.screen, told, time.perf_counter() - begun)
-    if session.json_file:
-        write_json(session.json_file, told)
+    told = summary(records, {c.id: r for c, r in reasons.items() if r is not None}, running.settings)
+    _tell(running.screen, told, time.perf_counter() - begun)
+    if running.json_file:
+        write_json(running.json_file, told)
     return 0 if _enough(told) else 1
 
 
