@@ -3,9 +3,12 @@
 Constants that the paper leaves open are the smallest round numbers above what draws inside the region need.
 """
 
+import numpy as np
+from scipy import stats
+
 import hebbcheck as hc
 from hebbcheck import geometry as geo
-from hebbcheck import sqrt
+from hebbcheck import log, sqrt
 
 inside = geo.facts(
     keys=geo.sphere, values=geo.sphere, F=(10, 1024), d=(36, 512), m=(216, 8192), delta=[0.5, 0.2]
@@ -19,7 +22,8 @@ given_values = geo.facts(
 
 narrow = {"m <= d^2/L": lambda x: x.m <= x.d**2 / x.L}
 region = {"L^3 <= m <= d^2/L": lambda x: x.L**3 <= x.m <= x.d**2 / x.L}
-positive = {"V_ij >= 0": lambda x: x.V_min >= 0}
+separated = {"V_ij > 0": lambda x: x.V_min > 0}
+"""Strictly, so that equal values, of which nothing is said, are no evidence."""
 
 
 def spread(x):
@@ -45,7 +49,7 @@ def eps_v(x):
     over=geo.facts(keys=geo.sphere, values=geo.anything, F=(3, 64), d=(8, 256), m=(8, 1024), delta=0.5),
     title="Cross-talk, isotropic keys, arbitrary values",
     source="Theorem B.19, equation 36, with C = 1",
-    given={**narrow, "F >= 3": lambda x: x.F >= 3},
+    given={**narrow, "F >= 3, Y != 0": lambda x: x.F >= 3 and x.E_v_tilde > 0},
     fails_at_most="delta",
     needs=["B.18.effective", "B.48"],
 )
@@ -62,7 +66,7 @@ def crosstalk_isotropic_keys(x):
     ),
     title="Cross-talk, isotropic keys, arbitrary values, without the value sparsity",
     source="Theorem B.19 with the factor sqrt(L_v) deleted: Bernstein's inequality given the features and one key",
-    given={**narrow, "F >= 3": lambda x: x.F >= 3},
+    given={**narrow, "F >= 3, Y != 0": lambda x: x.F >= 3 and x.E_v_tilde > 0},
     fails_at_most="delta",
     needs=["B.18.effective", "B.56", "B.61"],
 )
@@ -106,7 +110,7 @@ def isotropic_crosstalk(x):
     over=given_values,
     title="Signal, isotropic keys, arbitrary values",
     source="Theorem B.23, first display, with the assumption of Lemma B.38 and explicit constants",
-    given={**narrow, **positive},
+    given={**narrow, **separated},
     fails_at_most="delta",
     needs=["B.21", "B.38", "B.39"],
 )
@@ -125,7 +129,7 @@ def simplified_signal(x):
     over=given_values,
     title="Signal, isotropic keys, arbitrary values: simple form",
     source="Theorem B.23, second display, with the assumption of Lemma B.38 and explicit constants",
-    given={**region, **positive},
+    given={**region, **separated},
     fails_at_most="delta",
     needs=["B.23"],
 )
@@ -172,7 +176,7 @@ def signal_isotropic_simple(x):
     over=given_values,
     title="Margin, isotropic keys, arbitrary values",
     source="Theorem B.29, equation 51, with explicit constants",
-    given={**region, **positive, "F - 2 >= L": lambda x: x.F - 2 >= x.L},
+    given={**region, **separated, "F - 2 >= L": lambda x: x.F - 2 >= x.L},
     fails_at_most="delta",
     needs=["B.19", "B.23", "B.11.range", "B.14.range"],
 )
@@ -189,7 +193,7 @@ def margin_isotropic_keys(x):
     title="Margin, isotropic keys, arbitrary values, without the value sparsity",
     source="Theorem B.29 with the factor sqrt(L_v) and the assumption F - 2 >= L deleted, and B_Y / d in place of "
     "B_Y sigma sqrt(L)",
-    given={**region, **positive},
+    given={**region, **separated},
     fails_at_most="delta",
     needs=["B.19.sharp", "B.23", "B.11.range"],
 )
@@ -242,3 +246,40 @@ def isotropic_penalty(x):
 def signal_isotropic_keys_printed(x):
     r"""\tilde s_{\min} \ge \left( 1 - 3 \sqrt{\frac Lm} \right) V_{\min} - 2 \sigma \sqrt L\, V_{\max}"""
     return simplified_signal(x)
+
+
+def needed_at_infinite_width(rng, n, delta):
+    """A lower bound on the constant that the median draw needs with F = d = 2^n orthonormal values, m = infinity.
+
+    s_min <= 1 - max_j rho_1j^2, and given k_1 the F - 1 squares are independent Beta(1/2, (d - 1)/2).
+    """
+    F = d = 2**n
+    tail = -np.expm1(np.log1p(-delta) / (F - 1))
+    square = stats.beta.isf(tail, 0.5, (d - 1) / 2)
+    variance = 2 * (d - 1) / (d**2 * (d + 2))
+    return {"needed": square / np.sqrt(variance * np.log(2 * F**2 / delta)), "F": float(F)}
+
+
+@hc.claim(
+    "B.23.growth",
+    over=geo.family(needed_at_infinite_width, n=[6, 9, 12, 16, 20, 25, 30, 36], delta=0.5),
+    title="At unlimited width no constant suffices",
+    source="Theorem B.23 without m <= d^2/L, by the exact law of one column",
+    needs=["B.23.printed"],
+)
+def needed_constant_grows(x):
+    r"C_3(F) = \Theta\left( \sqrt{\log F} \right), \quad d = F, \ m = \infty, \ v_i = e_i"
+    return hc.scales_as(x.needed, sqrt(log(x.F)))
+
+
+@hc.claim(
+    "B.23.constant",
+    over=geo.family(needed_at_infinite_width, n=[6, 9, 12, 16, 20, 25, 30, 36], delta=0.5),
+    title="One constant for all widths",
+    source="Theorem B.23 as printed, for absolute constants, by the exact law of one column",
+    expect="refuted",
+    erratum="Without m <= d^2/L the constant that orthonormal values need grows like the square root of log F.",
+)
+def needed_constant_is_bounded(x):
+    r"C_3(F) = \Theta(1), \quad d = F, \ m = \infty, \ v_i = e_i"
+    return hc.scales_as(x.needed, 1)

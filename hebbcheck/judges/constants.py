@@ -69,13 +69,8 @@ def judge(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict],
 
 
 def _out_of_reach(region: Region) -> Finding:
-    smallest = region.far_corner()
-    where = (
-        f"the smallest sizes that meet the assumptions are {wording.point_text(smallest)}, out of reach at this profile"
-        if smallest
-        else "no sizes up to 2^60 meet the assumptions"
-    )
-    return Finding(Outcome.VACUOUS, f"nothing was claimed at any size that can be drawn: {where}")
+    told = wording.smallest_sizes(region)
+    return Finding(Outcome.VACUOUS, f"nothing was claimed at any size that can be drawn: {told}")
 
 
 def _survey(claim: Claim, region: Region) -> Task:

@@ -22,6 +22,8 @@ from .cell_choice import Cell, groups_of_cells, scarce
 from .counting import POWER, draws_needed, limits
 from .draws import MEASURE, PILOT_DRAWS, drawn, nearest, pilot_task
 from .dropped import needed_assumptions
+from .ladders import wording
+from .ladders.region import Region
 
 QUANTIFIER = Quantifier.PROBABILITY
 CELLS = 6
@@ -88,7 +90,7 @@ def judge(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict],
     """Choose cells, pick the ones nearest to failing by pilot draws, judge those by fresh draws."""
     groups, least = groups_of_cells(claim, settings)
     if not groups:
-        return _nothing_said(least)
+        return _nothing_said(claim, settings, least)
     cells = [cell for group in groups for cell in group]
     pilots = yield [pilot_task(cell) for cell in cells]
     piloted = iter(pilots)
@@ -135,9 +137,10 @@ def _draw(
             tally.results.append(result)
 
 
-def _nothing_said(least: float) -> Finding:
+def _nothing_said(claim: Claim, settings: Settings, least: float) -> Finding:
     if least < 1:
-        return Finding(Outcome.VACUOUS, "No sizes within reach meet the assumptions.")
+        told = wording.smallest_sizes(Region(claim, settings, spanned=False))
+        return Finding(Outcome.VACUOUS, f"No sizes within reach meet the assumptions: {told}.")
     return Finding(
         Outcome.VACUOUS,
         "The allowed failure probability is 1 or more at all sizes tried, so the statement says nothing.",
