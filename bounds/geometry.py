@@ -282,8 +282,8 @@ def coupling_printed(x):
     source="Equations 28 to 34",
 )
 def truncated(x):
-    r"""\tilde z_{\max} = \max_{i \ne j} |\langle X^{(ij)}, Y^{(ij)} \rangle|, \
-    \tilde E_K = \max_{i \ne j} \|X^{(ij)}\|_2^2, \ \tilde E_v = \max_{i \ne j} \|Y^{(ij)}\|_2^2, \
+    r"""\tilde z_{\max} = \max_{i \ne j} |\langle X^{(ij)}, Y^{(ij)} \rangle|, \quad
+    \tilde E_K = \max_{i \ne j} \|X^{(ij)}\|_2^2, \ \tilde E_v = \max_{i \ne j} \|Y^{(ij)}\|_2^2, \quad
     \tilde\kappa = \max_{i \ne j} \frac{|\langle X^{(ij)}, Y^{(ij)} \rangle|}{\|X^{(ij)}\|_2 \|Y^{(ij)}\|_2}"""
     found = parts(x, absorbed=True)
     products = [sum([a * b for a, b in zip(X, Y, strict=True)]) for X, Y in found]

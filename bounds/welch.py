@@ -36,7 +36,7 @@ def rebuilt(K, m):
     source="Definition B.33, for distinct keys",
 )
 def rank_m_kernel(k):
-    r"""\hat K \succeq 0, \ \mathrm{rank}\, \hat K \le m \ \Leftrightarrow\
+    r"""\hat K \succeq 0, \ \mathrm{rank}\, \hat K \le m \quad \Leftrightarrow \quad
     \hat K = \Phi \Phi^\top, \ \Phi \in \mathbb R^{F \times m}"""
     K = k.backend.to_numpy(k.K)
     return hc.equal(rebuilt(K, int(k.m)), K)
