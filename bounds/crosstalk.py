@@ -1,8 +1,12 @@
 """Cross-talk bounds (Appendix B.6)."""
 
+import numpy as np
+
 import hebbcheck as hc
 from hebbcheck import geometry as geo
-from hebbcheck import log, sqrt
+from hebbcheck import log, sqrt, sum
+
+from .geometry import parts
 
 kernel_first = geo.facts(keys=geo.anything, values=geo.sphere, memory="kernel")
 """An arbitrary kernel, fixed before the isotropic values are drawn."""
@@ -13,6 +17,7 @@ kernel_first = geo.facts(keys=geo.anything, values=geo.sphere, memory="kernel")
     over=geo.facts(keys=geo.anything, values=geo.anything, memory="kernel"),
     title="Cross-talk, arbitrary keys and values",
     source="Theorem B.16",
+    needs=["eq34"],
 )
 def crosstalk(x):
     r"\tilde z_{\max} \le \sqrt{\tilde E_K} \sqrt{\tilde E_v}\, \tilde\kappa"
@@ -26,7 +31,7 @@ def crosstalk(x):
     source="Theorem B.17",
     given={"F >= 3": lambda x: x.F >= 3, "d >= 2": lambda x: x.d >= 2},
     fails_at_most="delta",
-    needs=["B.16"],
+    needs=["B.16", "B.41", "B.42"],
 )
 def crosstalk_isotropic_values(x, *, C1, C2, C3):
     r"""\tilde E_v \le C_1 \frac{(F-2)+L}{d-1}, \quad \tilde\kappa \le C_2 \sqrt{\frac{L}{F-2}}, \quad
@@ -60,8 +65,101 @@ def crosstalk_isotropic_values_simple(x, *, C):
     source="Theorem B.17 with sub-Gaussian constants",
     given={"F >= 3": lambda x: x.F >= 3},
     fails_at_most="delta",
-    needs=["B.16"],
+    needs=["B.36"],
 )
 def crosstalk_isotropic_values_explicit(x):
+    r"\tilde z_{\max} \le 2\sqrt2 \sqrt{\tilde E_K} \sqrt{\frac{\log(2F^2/\delta)}{d}}"
+    return hc.at_most(x.z_max, sqrt(8 * x.E_K_tilde * log(2 * x.F**2 / x.delta) / x.d))
+
+
+@hc.claim(
+    "B.18",
+    over=geo.facts(keys=geo.anything, values=geo.anything, memory="kernel"),
+    title="Cross-talk, mean and residual",
+    source="Lemma B.18, with mu = 1/d",
+    needs=["B.18.decomposition", "B.12", "eq34"],
+)
+def mean_and_residual(x):
+    r"\tilde z_{\max} \le |\mu| B_Y + \sqrt{E_K^\circ} \sqrt{\tilde E_v}\, \kappa^\circ"
+    return hc.at_most(x.z_max, x.mu * x.B_Y + sqrt(x.E_K_centered) * sqrt(x.E_v_tilde) * x.kappa_centered)
+
+
+@hc.claim(
+    "B.18.effective",
+    over=geo.facts(keys=geo.anything, values=geo.anything, memory="kernel"),
+    title="Cross-talk, mean and residual, with the effective coupling",
+    source="Lemma B.18, last display, with mu = 1/d and 0/0 = 0",
+    needs=["B.18.decomposition"],
+)
+def effective_coupling(x):
+    r"""\tilde z_{\max} \le |\mu| B_Y + \sqrt{\tilde E_v}\, \kappa_{\mathrm{eff}}^\circ, \quad
+    \kappa_{\mathrm{eff}}^\circ \le \sqrt{E_K^\circ}\, \kappa^\circ"""
+    return [
+        hc.at_most(x.z_max, x.mu * x.B_Y + sqrt(x.E_v_tilde) * x.kappa_eff),
+        hc.at_most(x.kappa_eff, sqrt(x.E_K_centered) * x.kappa_centered),
+    ]
+
+
+@hc.claim(
+    "B.18.decomposition",
+    over=geo.facts(
+        keys=geo.anything,
+        values=geo.anything,
+        memory="kernel",
+        mapping="identity",
+        F=(1, 8),
+        d=(1, 6),
+        m=(1, 6),
+        centre=(-2.0, 2.0),
+    ),
+    title="Any multiple of the all-ones column may be split off",
+    source="Lemma B.18, first display",
+)
+def centred_decomposition(x):
+    r"""\tilde z_{ij} = \mu \langle 1, Y^{(ij)} \rangle + \langle X^{(ij)} - \mu 1, Y^{(ij)} \rangle
+    \quad \text{for every} \ \mu"""
+    found = parts(x, absorbed=True)
+    return [
+        hc.equal(
+            sum([k * y for k, y in zip(X, Y, strict=True)]),
+            x.centre * sum(Y) + sum([(k - x.centre) * y for k, y in zip(X, Y, strict=True)]),
+        )
+        for X, Y in found
+    ] or [hc.equal(0, 0)]
+
+
+def crosstalk_of(gram, K):
+    """(z_max, truncated E_K) of a kernel K and the values' Gram matrix, both F x F."""
+    off = K - np.diag(np.diag(K))
+    sums = gram @ off
+    own = np.diag(gram)
+    z = np.diag(sums)[:, None] - sums.T
+    competitor = off * (gram - own[None, :])
+    z = np.abs(z - competitor)
+    np.fill_diagonal(z, 0)
+    energies = np.sum(off**2, axis=0)[:, None] - off**2
+    np.fill_diagonal(energies, 0)
+    return float(z.max()), float(energies.max())
+
+
+def kernel_of_the_values(rng, F, d, delta):
+    """The linear kernel of isotropic values: z_ij adds F / d terms of one sign."""
+    values = rng.standard_normal((F, d))
+    values /= np.linalg.norm(values, axis=1, keepdims=True)
+    gram = values @ values.T
+    z_max, E_K_tilde = crosstalk_of(gram, gram)
+    return {"z_max": z_max, "E_K_tilde": E_K_tilde}
+
+
+@hc.claim(
+    "B.17.printed",
+    over=geo.family(kernel_of_the_values, F=(128, 512), d=(4, 16), delta=[0.5, 0.1]),
+    title="Cross-talk, isotropic values, whatever the kernel",
+    source="Theorem B.17, last display, with the constant that independence allows",
+    fails_at_most="delta",
+    expect="refuted",
+    erratum="An arbitrary kernel must not depend on the values: <v_t, v_i>, of rank d, aligns all cross-talk.",
+)
+def crosstalk_isotropic_values_printed(x):
     r"\tilde z_{\max} \le 2\sqrt2 \sqrt{\tilde E_K} \sqrt{\frac{\log(2F^2/\delta)}{d}}"
     return hc.at_most(x.z_max, sqrt(8 * x.E_K_tilde * log(2 * x.F**2 / x.delta) / x.d))

@@ -26,7 +26,7 @@ def signal(x):
     source="Theorem B.22",
     given={"d >= 2": lambda x: x.d >= 2},
     fails_at_most="delta",
-    needs=["B.21"],
+    needs=["B.21", "B.37"],
 )
 def signal_isotropic_values(x, *, C1):
     r"""\tilde s_{\min} \ge K_{\min}^{\mathrm{diag}} (1 - \varepsilon_v) - K_{\max}^{\mathrm{off}} (1 + \varepsilon_v),
@@ -41,7 +41,7 @@ def signal_isotropic_values(x, *, C1):
     title="Signal, arbitrary keys, isotropic values, with the proved constant",
     source="Theorem B.22 with the cap bound exp(-d t^2 / 2)",
     fails_at_most="delta",
-    needs=["B.21"],
+    needs=["B.21", "B.36"],
 )
 def signal_isotropic_values_explicit(x):
     r"""\tilde s_{\min} \ge K_{\min}^{\mathrm{diag}} (1 - \varepsilon_v) - K_{\max}^{\mathrm{off}} (1 + \varepsilon_v),

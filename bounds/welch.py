@@ -1,8 +1,13 @@
 """What no kernel of rank m can beat: Welch's bound (Appendix B.8.6)."""
 
+import math
+
+import numpy as np
+
 import hebbcheck as hc
 from hebbcheck import geometry as geo
 from hebbcheck import log, max, sqrt
+from hebbcheck.geometry.shapes import harmonic_frame, sphere_span, unit_rows
 
 kernels = geo.kernels()
 
@@ -17,11 +22,64 @@ def from_the_diagonal(k):
     return hc.at_least(k.E_K, k.F * (1 - eps) ** 2 / k.m - (1 + eps) ** 2)
 
 
+def rebuilt(K, m):
+    """Phi Phi^T with the F x m features of the m largest eigenvalues of K."""
+    values, vectors = np.linalg.eigh(K)
+    Phi = vectors[:, -m:] * np.sqrt(np.maximum(values[-m:], 0))
+    return Phi @ Phi.T
+
+
+@hc.claim(
+    "B.33",
+    over=geo.kernels(F=(1, 48), m=(1, 64)),
+    title="Positive semidefinite matrices of rank m are kernels of m features",
+    source="Definition B.33, for distinct keys",
+)
+def rank_m_kernel(k):
+    r"""\hat K \succeq 0, \ \mathrm{rank}\, \hat K \le m \quad \Leftrightarrow \quad
+    \hat K = \Phi \Phi^\top, \ \Phi \in \mathbb R^{F \times m}"""
+    K = k.backend.to_numpy(k.K)
+    return hc.equal(rebuilt(K, int(k.m)), K)
+
+
+@hc.claim(
+    "B.33.printed",
+    over=geo.instance(keys=[[1, 0], [1, 0]], values=np.eye(2), K=np.eye(2)),
+    title="Every positive semidefinite matrix of rank m is a kernel of the keys",
+    source="Definition B.33, 'equivalently'",
+    expect="refuted",
+    erratum="A feature map gives equal keys equal rows: for repeated keys not every such matrix is a kernel.",
+)
+def rank_m_kernel_printed(x):
+    r"\hat K_{it} = \langle \phi(k_i), \phi(k_t) \rangle, \ k_1 = k_2 \ \Rightarrow\ \hat K_{1t} = \hat K_{2t}"
+    return hc.equal(x.K[0, :], x.K[1, :])
+
+
+def tight_kernel(rng, F, m):
+    """The Gram matrix of a harmonic tight frame of F unit vectors in R^m."""
+    frame = harmonic_frame(F, m)
+    return {"K": frame @ frame.T}
+
+
+@hc.claim(
+    "B.34.attained",
+    over=geo.family(tight_kernel, F=(33, 257), m=(2, 32)),
+    title="Tight frames attain Welch's bound",
+    source="Lemma B.34, second and third display",
+    needs=["B.34"],
+)
+def welch_attained(k):
+    r"\hat K_{ii} = 1: \quad E_{\mathrm{col}} = \frac Fm - 1"
+    squares = np.asarray(k.K) ** 2
+    return hc.equal(np.max(squares.sum(axis=0) - squares.diagonal()), k.F / k.m - 1)
+
+
 @hc.claim(
     "B.34.norm",
     over=kernels,
     title="Frobenius norm of a kernel of rank m",
     source="Lemma B.34, first display",
+    needs=["B.33"],
 )
 def frobenius(k):
     r"\|K\|_F^2 \ge \frac{(\operatorname{tr} K)^2}{m}"
@@ -86,3 +144,62 @@ def welch_from_diagonal_printed(k):
 def unbeatable(x):
     r"\gamma_{\min} \le K_{\max}^{\mathrm{diag}} - \sqrt{\frac{E_{\mathrm{col}} \log F}{d}}"
     return hc.at_most(x.gamma_min, x.K_diag_max - sqrt(x.E_K * log(x.F) / x.d))
+
+
+def smallest_margin(gram, K):
+    """gamma_min of values with Gram matrix `gram` under the kernel K, both F x F."""
+    scores = gram @ K
+    own = np.diagonal(scores).copy()
+    np.fill_diagonal(scores, -np.inf)
+    return float(np.min(own - scores.max(axis=0)))
+
+
+def scaled_tight_frame(rng, F, delta):
+    """(1 + eps) times a tight frame's kernel, eps = 1 / log log F, m = eps F, isotropic values in d = 128 F."""
+    eps = 1 / math.log(math.log(F))
+    frequencies = rng.permutation(np.arange(1, F // 2))[: round(eps * F / 2)]
+    angles = 2 * np.pi * np.outer(np.arange(F), frequencies) / F
+    K = np.cos(angles) @ np.cos(angles).T + np.sin(angles) @ np.sin(angles).T
+    values = sphere_span(rng, F, 128 * F)
+    return {"gamma_min": smallest_margin(values @ values.T, (1 + eps) * K / len(frequencies))}
+
+
+@hc.claim(
+    "B.35.printed",
+    over=geo.family(scaled_tight_frame, F=[128, 256], delta=0.5),
+    title="Kernels with a diagonal near 1 have margins below 1",
+    source="Corollary B.35, last display, where eps_diag = m / F = 1 / log log F",
+    fails_at_most="delta",
+    needs=["B.35"],
+    expect="refuted",
+    erratum="eps_diag = o(1) is not enough: it must vanish faster than the cross-talk sqrt(F log F / (m d)), else the "
+    "margin exceeds 1; and the argument that the proof cites is nowhere in the text.",
+)
+def unbeatable_printed(x):
+    r"\gamma_{\min} \le 1 - \Omega\left( \sqrt{\frac{(F/m) \log F}{d}} \right) < 1"
+    return hc.at_most(x.gamma_min, 1)
+
+
+def features_of_the_values(rng, F, d, m, delta):
+    """phi(k_i) = the first m coordinates of v_i, normalised: a kernel of rank m with K_ii = 1."""
+    values = unit_rows(rng.standard_normal((F, d)))
+    Phi = unit_rows(values[:, :m])
+    K = Phi @ Phi.T
+    E_K = float(np.max(np.sum(K**2, axis=0)) - 1)
+    return {"gamma_min": smallest_margin(values @ values.T, K), "E_K": E_K}
+
+
+@hc.claim(
+    "B.35.dependent",
+    over=geo.family(features_of_the_values, F=512, d=64, m=[32, 64], delta=0.5),
+    title="No kernel of rank m beats the cross-talk, whatever it knows",
+    source="Corollary B.35, last sentence, for kernels made from the values",
+    fails_at_most="delta",
+    needs=["B.35"],
+    expect="refuted",
+    erratum="It holds for kernels that are independent of the values only: features made from the values, as in the "
+    "data-dependent construction, beat it.",
+)
+def unbeatable_dependent(x):
+    r"\gamma_{\min} \le K_{\max}^{\mathrm{diag}} - \sqrt{\frac{E_{\mathrm{col}} \log F}{d}}, \quad K_{ii} = 1"
+    return hc.at_most(x.gamma_min, 1 - sqrt(x.E_K * log(x.F) / x.d))

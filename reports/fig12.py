@@ -173,7 +173,7 @@ if wordllama.available:
         over=token_rows,
         source="Theorem B.25, on token embeddings",
         title="The margin bounds, on token embeddings of norm one",
-        needs=["B.25.43", "B.25.44"],
+        needs=["B.25.absorbed", "B.25"],
     )
     def wordllama_margin(x):
         r"""\gamma_{\min} \ge K_{\min}^{\mathrm{diag}} V_{\min} - \sqrt{E_K E_v}\, \kappa, \quad

@@ -112,6 +112,18 @@ def test_vacuous_where_no_sizes_or_no_draws_meet_the_assumptions():
     assert drawn.assumptions["u > 2"] == {"share_met": 0, "needed": "no counterexample without it"}
 
 
+def test_vacuous_names_the_smallest_sizes_that_no_profile_reaches():
+    """m >= 1000 F and d >= m: the smallest are F = 4, m = 4000, d = 4000, beyond the default ranges."""
+
+    def beyond(x):
+        return hc.at_most(x.K_off_max, 1)
+
+    given = {"m >= 1000 F": lambda x: x.m >= 1000 * x.F, "d >= m": lambda x: x.d >= x.m}
+    finding = judged(claim(beyond, over=geo.facts(), fails_at_most="delta", given=given))
+    assert finding.outcome == "vacuous"
+    assert "F = 4, m = 4000, d = 4000, out of reach at this profile" in finding.reason
+
+
 def test_vacuous_where_the_bound_never_passes_the_trivial_value():
     assert judged(claim(below(1.5, trivial=1.0), fails_at_most=0.1)).outcome == "vacuous"
     assert judged(claim(below(0.95, trivial=1.0), fails_at_most=0.1)).outcome == "supported"

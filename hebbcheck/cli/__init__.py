@@ -30,7 +30,7 @@ from .running import Interrupted
 def cli(context: click.Context) -> None:
     """A referee for theory: judges theorems that are written as executable bounds.
 
-    SELECT is an id (B.28.45), a pattern ('B.*'), a tag, or a path to a claims file or a folder of them; without
+    SELECT is an id (B.28), a pattern ('B.*'), a tag, or a path to a claims file or a folder of them; without
     one, the paper's claims are meant.
     """
     if context.invoked_subcommand is None:

@@ -70,12 +70,7 @@ def judge(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict],
 
 def _out_of_reach(region: Region) -> Finding:
     smallest = region.far_corner()
-    where = (
-        f"the smallest sizes that meet the assumptions are {wording.point_text(smallest)}, out of reach at this profile"
-        if smallest
-        else "no sizes up to 2^60 meet the assumptions"
-    )
-    reason = f"nothing was claimed at any size that can be drawn: {where}"
+    reason = f"nothing was claimed at any size that can be drawn: {wording.smallest_sizes(smallest)}"
     return Finding(Outcome.VACUOUS, reason, smallest_sizes=smallest)
 
 

@@ -23,6 +23,8 @@ from .cell_choice import Cell, groups_of_cells, scarce
 from .counting import POWER, draws_needed, limits
 from .draws import MEASURE, PILOT_DRAWS, drawn, nearest, pilot_task
 from .dropped import needed_assumptions
+from .ladders import wording
+from .ladders.region import Region
 
 QUANTIFIER = Quantifier.PROBABILITY
 CELLS = 6
@@ -92,7 +94,7 @@ def judge(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict],
     """Choose cells, pick the ones nearest to failing by pilot draws, judge those by fresh draws."""
     groups, least = groups_of_cells(claim, settings)
     if not groups:
-        return _nothing_said(least)
+        return _nothing_said(claim, settings, least)
     cells = [cell for group in groups for cell in group]
     pilots = yield [pilot_task(cell) for cell in cells]
     piloted = iter(pilots)
@@ -150,9 +152,11 @@ def _recount(tallies: list[Tally]) -> Generator[list[Task], list[dict], None]:
         tally.results = [result for (owner, _), result in zip(asked, results, strict=True) if owner is tally]
 
 
-def _nothing_said(least: float) -> Finding:
+def _nothing_said(claim: Claim, settings: Settings, least: float) -> Finding:
     if least < 1:
-        return Finding(Outcome.VACUOUS, "No sizes within reach meet the assumptions.")
+        smallest = Region(claim, settings, spanned=False).far_corner()
+        reason = f"no sizes within reach meet the assumptions: {wording.smallest_sizes(smallest)}"
+        return Finding(Outcome.VACUOUS, reason, smallest_sizes=smallest)
     return Finding(
         Outcome.VACUOUS,
         "The allowed failure probability is 1 or more at all sizes tried, so the statement says nothing.",

@@ -168,7 +168,11 @@ class Region:
         for name, axis in self.axes.items():
             given = sizes[name].given
             high[name] = FAR if axis.open else int(given[1]) if isinstance(given, tuple) else axis.high
-        return self.corner(high=high)
+        found, before = self.corner(high=high), None
+        while found is not None and found != before:  # one size lowered lets another one go lower
+            before = found
+            found = self._refined(found, list(self.axes))
+        return found
 
     def goes_on(self, rung: dict[str, Any], moves: dict[str, float]) -> bool:
         """Whether the region goes on well beyond a ladder's top: a ladder that it ends cannot diverge alone."""

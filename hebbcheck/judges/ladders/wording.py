@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from .build import power_of_two
 from .rule import FLAT_LEVEL, RISING, HeldOut, Standing, State, Unbounded
@@ -12,6 +13,13 @@ DECIDES = 2.0**200
 
 def point_text(point: dict) -> str:
     return ", ".join(f"{name} = {power_of_two(value)}" for name, value in point.items())
+
+
+def smallest_sizes(smallest: dict[str, Any] | None) -> str:
+    """Where a region begins that no draw can reach (`Region.far_corner`)."""
+    if smallest is None:
+        return "no sizes up to 2^60 meet the assumptions"
+    return f"the smallest sizes that meet the assumptions are {point_text(smallest)}, out of reach at this profile"
 
 
 def number(value: float) -> str:
