@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import decoding
 from ..arrays import alike, to_host
-from ..checks import index_map
+from ..checks import finite_matrix, index_map
 from ..errors import HebbcheckError
 
 
@@ -127,7 +127,7 @@ class GatedMLP:
 
     def _queries(self, queries: Any) -> Any:
         if not array_api_compat.is_array_api_obj(queries):
-            queries = np.asarray(queries, dtype=float)
+            queries = finite_matrix("queries", queries)
         xp, d = array_api_compat.array_namespace(queries), self.A.shape[1]
         if queries.ndim != 2 or queries.shape[1] != d or not xp.isdtype(queries.dtype, "real floating"):
             raise HebbcheckError(
@@ -146,6 +146,8 @@ class GatedMLP:
 
     def _decoded(self, keys: Any, values: Any, map: Any) -> tuple[Any, Any, np.ndarray]:
         outputs = self(keys)
+        if not array_api_compat.is_array_api_obj(values):
+            values = finite_matrix("values", values)
         values = alike(values, outputs)
         if values.ndim != 2 or values.shape[1] != outputs.shape[1]:
             raise HebbcheckError(
