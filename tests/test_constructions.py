@@ -8,8 +8,8 @@ import scipy.sparse.linalg as sparse
 
 from hebbcheck import HebbcheckError, memories
 from hebbcheck import geometry as geo
-from hebbcheck.arrays import Streams
-from hebbcheck.least_squares import minimum_norm
+from hebbcheck.arrays import BACKENDS, Backend, Streams
+from hebbcheck.least_squares import by_cholesky, minimum_norm
 from hebbcheck.memories import data_dependent, ntk, readouts
 from hebbcheck.memories.construction import normal
 
@@ -200,16 +200,44 @@ def test_the_data_dependent_solves_satisfy_their_normal_equations():
     assert min(mlp.settings["iterations_taken"].values()) > 0
 
 
-def test_a_solve_that_does_not_converge_is_dense_where_small_and_an_error_where_not(monkeypatch):
+@pytest.mark.parametrize("m", [19, 24, 28])  # around square, F d_v = m d
+def test_near_square_solves_are_those_of_the_singular_values(monkeypatch, m):
     keys, mapping = sphere(24, 6)
-    dense = memories.build("data_dependent", keys, keys, mapping, width=20, iterations=3)
-    assert dense.settings["iterations_taken"] == {"A": 3, "G": 3}
-    assert max(dense.settings["residuals"].values()) < 1e-9
-    monkeypatch.setattr(data_dependent, "DENSE", 1000)
+    factors = normal("A", 0, m, 6), normal("G", 0, m, 6)
+    by_gram = data_dependent.fit(keys, keys[mapping], *factors, 1e-10, 1)
+    monkeypatch.setattr(data_dependent, "SMALL", 1 << 21)
+    written_out = data_dependent.fit(keys, keys[mapping], *factors, 1e-10, 1)
+    assert all(solve.residual < 1e-10 for solve in (*by_gram.solves.values(), *written_out.solves.values()))
+    np.testing.assert_allclose(by_gram.G, written_out.G, rtol=1e-3, atol=1e-5 * np.abs(written_out.G).max())
+
+
+@pytest.mark.parametrize("dual", [False, True])
+@pytest.mark.parametrize("rank", [12, 5])
+def test_cholesky_with_refinement_finds_the_minimiser_of_smallest_norm(dual, rank):
+    rng = np.random.default_rng(0)
+    M = rng.standard_normal((14, rank)) @ rng.standard_normal((rank, 12))
+    c = M @ rng.standard_normal(12) if dual else rng.standard_normal(14)
+    found = by_cholesky(
+        M @ M.T if dual else M.T @ M, lambda x: M @ x, lambda y: M.T @ y, c, dual=dual, tolerance=1e-13
+    )
+    np.testing.assert_allclose(found.x, np.linalg.pinv(M) @ c, rtol=1e-2, atol=1e-2 if rank == 5 else 1e-8)
+    assert found.residual < 1e-10
+    zero = by_cholesky(np.eye(2), lambda x: x, lambda y: y, np.zeros(2), dual=dual, tolerance=0)
+    assert zero.residual == 0 and np.all(zero.x == 0)
+
+
+def test_a_solve_that_does_not_converge_is_an_error_and_an_instance_takes_what_there_is(monkeypatch):
+    keys, mapping = sphere(24, 6)
+    monkeypatch.setattr(data_dependent, "DENSE", 10)
+    monkeypatch.setattr(data_dependent, "WRITTEN_OUT", 10)
     with pytest.raises(
         HebbcheckError, match=r"solve for G reached .* in 3 iterations; 1.0e-10 is needed.*= 24"
     ):
         memories.build("data_dependent", keys, keys, mapping, width=20, iterations=3)
+    monkeypatch.setattr(data_dependent, "PATIENCE", 3)
+    numbers = {"F": 24, "d": 6, "m": 20, "delta": 0.1}
+    x = geo.facts(memory="data_dependent").draw(numbers, Streams("patience"))
+    np.testing.assert_allclose(x.K @ x.K, x.K, atol=1e-7)
 
 
 def test_fitting_stores_more_than_whitening_and_that_more_than_the_raw_sketch():
@@ -342,6 +370,19 @@ def test_gd_keeps_its_best_iterate_and_starts_as_torch_layers_do():
     np.testing.assert_allclose(narrow.B * math.sqrt(40), start.B[:, :40] * math.sqrt(4000), rtol=1e-6)
 
 
+def test_gd_of_tensors_is_that_of_arrays():
+    torch = pytest.importorskip("torch")
+    keys, mapping = sphere(12, 6)
+    options = {"width": 4, "steps": 50, "gate": "relu", "biases": True}
+    arrays = memories.build("gd", keys, keys, mapping, **options)
+    tensors = memories.build("gd", torch.tensor(keys), torch.tensor(keys), torch.tensor(mapping), **options)
+    assert all(isinstance(part, torch.Tensor) for part in tensors.parameters.values())
+    np.testing.assert_array_equal(
+        tensors(torch.tensor(keys)).numpy(), tensors.alike(keys)(torch.tensor(keys))
+    )
+    np.testing.assert_allclose(tensors.B, arrays.B)
+
+
 def test_gd_of_one_value_has_no_margin_to_reach():
     pytest.importorskip("torch")
     mlp = memories.build("gd", np.eye(3), np.ones((1, 3)), [0, 0, 0], width=2)
@@ -411,6 +452,19 @@ def test_a_construction_is_the_memory_of_an_instance(monkeypatch, name):
     np.testing.assert_allclose(scale * mlp.margins(x.keys, x.values, x.map), x.margins, rtol=1e-6, atol=1e-8)
     assert mlp.stores(x.keys, x.values, x.map) == x.stores_all
     assert np.all(np.linalg.eigvalsh(x.K) > -1e-9)
+
+
+@pytest.mark.parametrize("name", ["diagonal", "data_dependent"])
+@pytest.mark.parametrize("backend", ["torch", "strict"])
+def test_backends_agree_on_fitted_memories(name, backend):
+    pytest.importorskip(BACKENDS[backend])
+    family = geo.facts(memory=name, noise=0.1)
+    raw = family.raw({"F": 7, "d": 4, "m": 5, "delta": 0.1, "eps": 0.1}, Streams("backends"))
+    x, other = family.build(raw), family.build(raw, Backend(backend))
+    for statistic in ("gamma_min", "E_K", "kappa", "trace", "L_K", "stores_all"):
+        assert getattr(other, statistic) == pytest.approx(getattr(x, statistic), rel=1e-7), statistic
+    margins = np.asarray(other.backend.to_numpy(other.margins_noisy))
+    np.testing.assert_allclose(margins, x.margins_noisy, rtol=1e-6, atol=1e-8)
 
 
 def test_capacities_of_fitted_memories_are_measured():
