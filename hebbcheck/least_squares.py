@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import array_api_compat
+import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-SHIFT = 1e-13
-"""tau of `by_cholesky`, relative to the largest diagonal entry."""
+from .errors import HebbcheckError
+
+SHIFTS = (1e-13, 1e-11, 1e-9, 1e-7)
+"""tau of `by_cholesky`, relative to the largest diagonal entry: the first that suffices."""
 ROUNDS = 200
 Operator = Callable[[Any], Any]
 
@@ -59,9 +62,7 @@ def by_cholesky(
     of rounding, so that it stays in the range of M^T.  The dual form is accurate where c is in the range of M.
     A Gram matrix of n rows costs n^3 / 3 operations.
     """
-    xp, size = array_api_compat.array_namespace(gram), gram.shape[0]
-    eye = xp.eye(size, dtype=gram.dtype, device=array_api_compat.device(gram))
-    solve = _definite(gram + SHIFT * float(xp.max(xp.linalg.diagonal(gram))) * eye)
+    xp, solve = array_api_compat.array_namespace(gram), _nearly(gram)
 
     def step(rest: Any) -> Any:
         known = rest if dual else adjoint(rest)
@@ -79,13 +80,25 @@ def by_cholesky(
     return found
 
 
-def _definite(matrix: Any) -> Operator:
-    """y -> matrix^(-1) y, for a symmetric positive definite matrix."""
-    if array_api_compat.is_numpy_array(matrix):
-        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        return lambda y: cho_solve(factor, y, check_finite=False)
-    inverse = array_api_compat.array_namespace(matrix).linalg.inv(matrix)
-    return lambda y: inverse @ y
+def _nearly(gram: Any) -> Operator:
+    """y -> (gram + tau)^(-1) y with the first tau that makes it positive definite in floating point."""
+    xp, size = array_api_compat.array_namespace(gram), gram.shape[0]
+    largest = float(xp.max(xp.linalg.diagonal(gram))) or 1.0
+    eye = xp.eye(size, dtype=gram.dtype, device=array_api_compat.device(gram))
+    if not array_api_compat.is_numpy_array(gram):
+        inverse = xp.linalg.inv(gram + SHIFTS[0] * largest * eye)
+        return lambda y: inverse @ y
+    for shift in SHIFTS:
+        try:
+            factor = cho_factor(
+                gram + shift * largest * eye, lower=True, overwrite_a=True, check_finite=False
+            )
+        except np.linalg.LinAlgError:
+            continue
+        return lambda y, factor=factor: cho_solve(factor, y, check_finite=False)  # type: ignore[misc]
+    raise HebbcheckError(
+        "a Gram matrix is not positive semidefinite; that of real numbers is needed; check them"
+    )
 
 
 def measured(x: Any, forward: Operator, adjoint: Operator, target: Any, iterations: int) -> Solution:

@@ -222,6 +222,17 @@ def test_cholesky_with_refinement_finds_the_minimiser_of_smallest_norm(dual, ran
     )
     np.testing.assert_allclose(found.x, np.linalg.pinv(M) @ c, rtol=1e-2, atol=1e-2 if rank == 5 else 1e-8)
     assert found.residual < 1e-10
+    shaken = by_cholesky(
+        np.diag([1.0, -1e-12]),
+        lambda x: x * [1, 0],
+        lambda y: y * [1, 0],
+        np.ones(2),
+        dual=dual,
+        tolerance=1e-12,
+    )
+    np.testing.assert_allclose(shaken.x, [1, 0], atol=1e-9)
+    with pytest.raises(HebbcheckError, match="not positive semidefinite"):
+        by_cholesky(np.diag([1.0, -1]), lambda x: x, lambda y: y, np.ones(2), dual=dual, tolerance=1e-12)
     zero = by_cholesky(np.eye(2), lambda x: x, lambda y: y, np.zeros(2), dual=dual, tolerance=0)
     assert zero.residual == 0 and np.all(zero.x == 0)
 

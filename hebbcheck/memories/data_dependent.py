@@ -107,14 +107,12 @@ def fit(keys: Any, codes: Any, A: Any, G: Any, tolerance: float, iterations: int
     (n = min(m d, F d_v): n^3 / 3 operations and n^2 memory).  The residuals that were reached are in the solutions.
     """
     B = readouts.hebbian((keys @ A.T) * (keys @ G.T), codes)
-    first = _solve("G", keys, codes, A, B, tolerance, iterations)
-    second = _solve("A", keys, codes, first.x, B, tolerance, iterations)
+    first = _solve(keys, codes, A, B, tolerance, iterations)
+    second = _solve(keys, codes, first.x, B, tolerance, iterations)
     return Fit(second.x, first.x, {"G": first, "A": second})
 
 
-def _solve(
-    factor: str, keys: Any, codes: Any, other: Any, B: Any, tolerance: float, iterations: int
-) -> Solution:
+def _solve(keys: Any, codes: Any, other: Any, B: Any, tolerance: float, iterations: int) -> Solution:
     """The m x d factor X that minimises ||C - ((K other^T) * (K X^T)) B^T||_F, of smallest norm."""
     P = keys @ other.T
 
@@ -135,9 +133,10 @@ def _solve(
         return minimum_norm(forward, adjoint, codes, tolerance=tolerance, iterations=iterations)
 
     rows, columns = int(np.prod(codes.shape)), int(np.prod(other.shape))
-    fewer, near_square = min(rows, columns), max(rows, columns) <= SQUARE * min(rows, columns)
-    ways = [by_gram_matrix] if fewer <= DENSE else []
-    ways.insert(int(near_square and fewer <= DENSE), by_iterating)
+    fewer, more = sorted((rows, columns))
+    ways = [by_iterating]
+    if fewer <= DENSE:
+        ways = [by_gram_matrix, by_iterating] if more <= SQUARE * fewer else [by_iterating, by_gram_matrix]
     if rows * columns <= WRITTEN_OUT:
         ways.insert(0 if rows * columns <= SMALL else len(ways), by_singular_values)
     return _first_good(ways, tolerance)

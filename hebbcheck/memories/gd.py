@@ -24,6 +24,7 @@ class GD(Construction):
     within 1/sqrt(fan-in), their first rows the same for every width up to scale.  The best iterate is kept: most facts
     stored, then the largest smallest margin, judged every `every` steps; an iterate counts as finished when its margins
     in float64 do.  O(F m (d + d_v) + F |V| min(m, d_v)) a step.
+    A seed gives the same memory again on the same machine with the same number of threads.
     """
 
     name = "gd"
