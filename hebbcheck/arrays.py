@@ -129,6 +129,21 @@ class Backend:
 NUMPY = Backend()
 
 
+def to_host(array: Any) -> np.ndarray:
+    """Any library's array on the host, without its gradient; numpy has no bfloat16, which becomes float32."""
+    if array_api_compat.is_torch_array(array):
+        array = array.detach().cpu()
+        return (array.float() if str(array.dtype) == "torch.bfloat16" else array).numpy()
+    return array.get() if array_api_compat.is_cupy_array(array) else np.asarray(array)
+
+
+def alike(array: Any, model: Any) -> Any:
+    """An array of numbers in the model's library and dtype, on its device."""
+    xp = array_api_compat.array_namespace(model)
+    device = array_api_compat.device(model)
+    return xp.asarray(to_host(array), dtype=model.dtype, device=device)
+
+
 def key_of(*parts: Any) -> bytes:
     """A 128-bit key for JSON-able parts: equal only if the parts are."""
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=_plain)

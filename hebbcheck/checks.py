@@ -48,3 +48,25 @@ def finite_matrix(name: str, given: Any) -> np.ndarray:
             f"{name} has NaN or infinite entries; finite numbers are needed; drop those rows"
         )
     return array
+
+
+def index_map(given: Any, F: int, count: int) -> np.ndarray:
+    """A map from F keys to `count` values, (F,) int64; without one, the identity.  Raises where it is no such map."""
+    if given is None:
+        if count != F:
+            raise HebbcheckError(
+                f"there are {F} keys and {count} values; a map is needed; pass map=, one value's index a key"
+            )
+        return np.arange(F)
+    array = np.asarray(given)
+    if array.dtype.kind not in "iu" or array.shape != (F,):
+        raise HebbcheckError(
+            f"map has dtype {array.dtype} and shape {array.shape}; {F} whole numbers are needed; "
+            "try np.arange(len(keys))"
+        )
+    outside = array[(array < 0) | (array >= count)]
+    if outside.size:
+        raise HebbcheckError(
+            f"map points to value {outside[0]} of {count}; indices from 0 to {count - 1} are needed; count from 0"
+        )
+    return array.astype(np.int64)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import memories, statistics
+from . import decoding, memories, statistics
 from .arrays import Streams
 from .checks import whole_number
 from .drawn import CoordinatesNeeded, Drawn, DrawnAttribute, MissingInput, Sizes, UnknownAttribute
@@ -75,6 +75,14 @@ class Instance(Drawn):
     def _codes(self) -> Any:
         return self.backend.xp.take(self._values, self.backend.asarray(self.map), axis=0)
 
+    def _floats(self, name: str) -> np.ndarray:
+        """One of the raw arrays as float64 on the host, whatever the backend."""
+        return np.asarray(self.raw.arrays[name], dtype=np.float64)
+
+    def _held(self, array: np.ndarray) -> Any:
+        """A float64 array of the host as the other inputs are held."""
+        return self.backend.asarray(array)
+
     def _need_coordinates(self, name: str) -> None:
         if self.raw.spanned:
             raise CoordinatesNeeded(
@@ -122,6 +130,10 @@ class Instance(Drawn):
     @cached_property
     def _kernel(self) -> Any:
         return self._memory.kernel(self)
+
+    @cached_property
+    def _fitted(self) -> Any:
+        return self._memory.fit(self)
 
     @cached_property
     def _weights(self) -> Any:
@@ -302,23 +314,12 @@ class Instance(Drawn):
     @property
     def stores_all(self) -> bool:
         """Whether every margin is positive (Definition 2.1), from the outputs alone."""
-        xp = self.backend.xp
-        scores = xp.matmul(self._memory.outputs(self), self._values.T)
-        flat = self.backend.asarray(self.map + scores.shape[1] * np.arange(len(self.map)))
-        own = xp.take(xp.reshape(scores, (-1,)), flat)
-        at_least_own = xp.astype(scores >= own[:, None], xp.int64)
-        return int(xp.sum(at_least_own)) == len(self.map)
+        return decoding.stored(self._memory.outputs(self), self._values, self.map) == len(self.map)
 
     def margins_of(self, outputs: Any) -> Any:
         """F x (|V| - 1): the margins of any outputs F x d, one for each key (competitors in increasing order)."""
         self._need_coordinates("margins_of")
-        xp, count = self.backend.xp, self._values.shape[0]
-        scores = xp.matmul(outputs, self._values.T)
-        own = xp.sum(outputs * self._codes, axis=1)
-        competitors = np.arange(count - 1)[None, :] + (np.arange(count - 1)[None, :] >= self.map[:, None])
-        flat = self.backend.asarray((competitors + count * np.arange(len(self.map))[:, None]).ravel())
-        theirs = xp.reshape(xp.take(xp.reshape(scores, (-1,)), flat), competitors.shape)
-        return own[:, None] - theirs
+        return decoding.margins(outputs, self._values, self.map)
 
     @cached_property
     def L_K(self) -> float:

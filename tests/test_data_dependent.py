@@ -1,9 +1,11 @@
 """The data-dependent construction's solves, against equations and brute force."""
 
+import importlib
+
 import numpy as np
 import pytest
 
-from hebbcheck.memories import data_dependent as dd
+dd = importlib.import_module("hebbcheck.bounds.data_dependent")
 
 
 def drawn(n=7, d=3, m=4, outputs=2, seed=0):

@@ -67,6 +67,7 @@ FAMILIES = {
     ),
     "sphere": geo.facts(noise=0.5, F=(3, 6), m=(1, 5)),
     "quadratic": geo.facts(keys=geo.anything, memory="quadratic", noise=0.5, F=(1, 6)),
+    "diagonal": geo.facts(keys=geo.anything, memory="diagonal", noise=0.5, F=(1, 6), m=(1, 5)),
 }
 
 
@@ -167,6 +168,19 @@ def test_balls_of_any_precision_hold_what_higher_precision_finds(name):
                     assert np.all(wide[0] <= ends[1]) and np.all(ends[0] <= wide[1]), attribute
 
     check()
+
+
+def test_the_data_dependent_memory_agrees_from_its_fitted_factors_on():
+    family = geo.facts(memory="data_dependent", noise=0.25, keys=geo.gaussian)
+    raw = family.raw({"F": 7, "m": 4, "d": 3, "delta": 0.1, "eps": 0.25}, Streams("fit"))
+    floats, names = family.build(raw), ("gamma_min", "E_K", "trace", "kappa", "L_K", "margins_noisy")
+    found = [middle(floats, name) for name in names]
+    doubled = floats.replace(keys=2 * floats.keys).E_K  # the fit is of the new keys
+    with precision(256):
+        exact = family.build_exactly(raw)
+        for name, value in zip(names, found, strict=True):
+            np.testing.assert_allclose(value, middle(exact, name), rtol=1e-8, err_msg=name)
+        np.testing.assert_allclose(doubled, middle(exact.replace(keys=exact.keys * 2), "E_K"), rtol=1e-8)
 
 
 def test_whitened_agrees_and_says_where_the_rank_cannot_be_told():

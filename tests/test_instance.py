@@ -48,7 +48,7 @@ TABLE = (
     *("P_val", "P_align", "S_sig", "A", "G", "B", "Phi", "eps", "queries", "margins_noisy", "L_K"),
 )
 """The attributes of the design's table, but for the two functions mlp and memory."""
-MEMORIES = ("bilinear", "quadratic", "whitened")
+MEMORIES = ("bilinear", "diagonal", "quadratic", "whitened")
 
 
 def draw(memory="bilinear", seed=0, choice="", **changes):
@@ -69,6 +69,8 @@ def kernel(x, memory, left, right):
     if memory == "quadratic":
         return np.array([[(k @ q) ** 2 for q in right] for k in left])
     Phi, queries = features(x, left), features(x, right)
+    if memory == "diagonal":
+        return Phi / np.sum(features(x, x.keys) ** 2, axis=0) @ queries.T
     middle = np.linalg.pinv(Phi.T @ Phi) if memory == "whitened" else np.eye(int(x.m))
     return Phi @ middle @ queries.T
 

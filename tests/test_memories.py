@@ -22,9 +22,11 @@ def draw(memory, F=6, d=4, m=5, seed=0, **shapes):
 
 
 def test_memories_are_found_by_name_and_by_themselves():
-    for name in ("bilinear", "quadratic", "whitened", "kernel"):
+    for name in ("bilinear", "data_dependent", "diagonal", "quadratic", "whitened", "kernel"):
         assert memories.named(name).name == name
-    with pytest.raises(HebbcheckError, match="choose one of bilinear, kernel, quadratic, whitened"):
+    with pytest.raises(
+        HebbcheckError, match="choose one of bilinear, data_dependent, diagonal, kernel, quadratic, whitened"
+    ):
         memories.named("hebbian")
 
 
@@ -68,7 +70,9 @@ def test_a_rank_deficient_sketch_is_whitened_on_its_span():
     assert zero.trace == 0 and not zero.stores_all and np.all(zero.memory(x.keys) == 0)
 
 
-@pytest.mark.parametrize("memory", ["bilinear", "quadratic", "whitened", "kernel"])
+@pytest.mark.parametrize(
+    "memory", ["bilinear", "data_dependent", "diagonal", "quadratic", "whitened", "kernel"]
+)
 def test_outputs_at_the_keys_are_sums_over_facts(memory):
     for shapes in ({"F": 9, "m": 4}, {"F": 4, "m": 9}):
         x = draw(memory, **shapes, mapping="any")

@@ -131,7 +131,7 @@ def test_the_readme_names_every_command():
 
 
 def test_the_claims_of_the_readme_are_claims(tmp_path):
-    (block,) = [block for language, block in blocks(README) if language == "python"]
+    (block,) = [block for language, block in blocks(README) if "@hc.claim" in block]
     file = tmp_path / "claims_mine.py"
     file.write_text(block)
     welch, coherence = load(file)
@@ -144,3 +144,14 @@ def test_the_paper_is_part_of_the_package():
     for name in ("bounds", "reports"):
         folder = Path(importlib.import_module(f"hebbcheck.{name}").__file__).parent
         assert (folder / "__init__.py").is_file()
+
+
+def test_the_memory_of_the_readme_stores_its_facts(tmp_path, monkeypatch):
+    (block,) = [block for language, block in blocks(README) if "memories.build" in block]
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(block, names)
+    again = names["memories"].load("facts.safetensors")
+    assert again.stores(names["keys"], names["keys"], names["f"])
+    listed = set(re.findall(r"^\| `(\w+)` \| ", README, re.MULTILINE))
+    assert set(names["memories"].constructions()) <= listed

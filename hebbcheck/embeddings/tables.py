@@ -116,7 +116,12 @@ def _read_npz(path: Path) -> dict[str, np.ndarray]:
 
 
 def _read_safetensors(path: Path) -> dict[str, np.ndarray]:
-    return {name: _tensor(name, given) for name, given in safetensors.deserialize(path.read_bytes())}
+    return as_arrays(path.read_bytes())
+
+
+def as_arrays(content: bytes) -> dict[str, np.ndarray]:
+    """The tensors of a safetensors file's bytes, by name; bfloat16 becomes float32."""
+    return {name: _tensor(name, given) for name, given in safetensors.deserialize(content)}
 
 
 def _tensor(name: str, given: dict) -> np.ndarray:

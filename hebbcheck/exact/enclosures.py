@@ -17,7 +17,7 @@ def operator_norm(S: np.ndarray) -> Ball:
     With approximate eigenpairs (Q, D) in floating point: a Rayleigh quotient bounds it from below, and
     ||Q||^2 max|D| + ||S - Q D Q^T||_F with ||Q||^2 <= 1 + ||Q^T Q - I||_F from above.
     """
-    eigenvalues, Q = np.linalg.eigh(_midpoints(S))
+    eigenvalues, Q = np.linalg.eigh(midpoints(S))
     leading = int(np.argmax(np.abs(eigenvalues)))
     Q, D = balls.from_array(Q), balls.from_array(eigenvalues)
     q = Q[:, leading]
@@ -45,6 +45,7 @@ def _frobenius(M: np.ndarray) -> Any:
     return sqrt(sum(M * M))
 
 
-def _midpoints(S: np.ndarray) -> np.ndarray:
+def midpoints(S: np.ndarray) -> np.ndarray:
+    """The nearest floats of an array of balls and fractions."""
     mids = [entry.mid if isinstance(entry, Ball) else float(entry) for entry in S.ravel().tolist()]
     return np.array(mids).reshape(S.shape)

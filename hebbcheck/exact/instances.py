@@ -55,6 +55,12 @@ class ExactInstance(Exact, Instance):
     def _input(self, name: str) -> Any:
         return self._replaced[name] if name in self._replaced else super()._input(name)
 
+    def _floats(self, name: str) -> np.ndarray:
+        return enclosures.midpoints(self._replaced[name]) if name in self._replaced else super()._floats(name)
+
+    def _held(self, array: np.ndarray) -> Any:
+        return rational.from_array(array)
+
     def directions(self, name: str) -> Any:
         """The rows of an array before they are normalised."""
         if name in self.raw.unit:

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from ..arrays import Streams
-from ..checks import finite_matrix
+from ..checks import finite_matrix, index_map
 from ..errors import HebbcheckError
 from ..inputs import Raw
 from ..instance import Instance
@@ -57,7 +57,7 @@ def instance(
         raise HebbcheckError(
             f"keys have length {keys.shape[1]}, values {values.shape[1]}; one length d is needed; project one of them"
         )
-    arrays = {"keys": keys, "values": values, "map": _map(map, len(keys), len(values))}
+    arrays = {"keys": keys, "values": values, "map": index_map(map, len(keys), len(values))}
     memory, m = "quadratic", len(keys)
     if K is not None and (A is not None or G is not None):
         raise HebbcheckError("K and features are both given; one memory is needed; leave out K, or A and G")
@@ -80,27 +80,6 @@ def _features(A: Any, G: Any, d: int) -> dict[str, np.ndarray]:
             f"A has shape {A.shape} and G {G.shape}; both m x {d} are needed; check their shapes"
         )
     return {"A": A, "G": G}
-
-
-def _map(given: Any, F: int, count: int) -> np.ndarray:
-    if given is None:
-        if count != F:
-            raise HebbcheckError(
-                f"there are {F} keys and {count} values; a map is needed; pass map=, one value's index a key"
-            )
-        return np.arange(F)
-    array = np.asarray(given)
-    if array.dtype.kind not in "iu" or array.shape != (F,):
-        raise HebbcheckError(
-            f"map has dtype {array.dtype} and shape {array.shape}; {F} whole numbers are needed; "
-            "try np.arange(len(keys))"
-        )
-    outside = array[(array < 0) | (array >= count)]
-    if outside.size:
-        raise HebbcheckError(
-            f"map points to value {outside[0]} of {count}; indices from 0 to {count - 1} are needed; count from 0"
-        )
-    return array.astype(np.int64)
 
 
 def _gram(given: Any, F: int) -> np.ndarray:

@@ -21,6 +21,10 @@ class Memory:
     draws_features: ClassVar[bool] = False
     """Whether the construction is made of A and G (m x d)."""
 
+    def fit(self, x: Instance) -> Any:
+        """What the construction solves for on the instance's facts, once: it is the instance's `_fitted`."""
+        return None
+
     def kernel(self, x: Instance) -> Any:
         """The Gram matrix on the keys, by rows (a `statistics.Kernel`)."""
         raise self._lacks("kernel")

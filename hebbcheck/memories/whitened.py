@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from .. import statistics
+from ..checks import finite_number
 from ..exact import enclosures
 from ..functions import sqrt
+from . import readouts
 from .bilinear import Bilinear
+from .construction import FactTable
+from .mlp import GatedMLP
 
 if TYPE_CHECKING:
     from ..exact.instances import ExactInstance
@@ -18,9 +23,24 @@ if TYPE_CHECKING:
 
 
 class Whitened(Bilinear):
-    """K_white / F = Phi (Phi^T Phi)^+ Phi^T: the projector on the span of the feature columns."""
+    """K_white / F = Phi (Phi^T Phi)^+ Phi^T: the projector on the span of the feature columns.
+
+    As an MLP: random features with the readout B_0 (Sigma + ridge)^(-1) (mode full; cost in `readouts.whitened`).
+    """
 
     name = "whitened"
+
+    def construct(
+        self,
+        facts: FactTable,
+        *,
+        width: int | None,
+        seed: int,
+        ridge: float = readouts.RIDGE,
+        form: str | None = None,
+    ) -> GatedMLP:
+        ridge = finite_number("ridge", ridge, least=0)
+        return self._sketched(facts, width, seed, partial(readouts.whitened, ridge=ridge, form=form))
 
     def kernel(self, x: Instance) -> Any:
         return statistics.Features(x.backend.asarray(self._basis(x)[0]))

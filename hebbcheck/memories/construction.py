@@ -1,0 +1,195 @@
+"""Building memories: facts are checked, a construction is found by its name, its options by theirs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import array_api_compat
+import numpy as np
+
+from ..arrays import Streams
+from ..checks import whole_number
+from ..discovery import nearest
+from ..errors import HebbcheckError
+from .mlp import GatedMLP, host_map
+
+
+class Construction:
+    """A way to build a gated MLP from facts.  A subclass in a module of this package is found by its name.
+
+    `construct` takes the facts, `width`, `seed` and, as keyword arguments with defaults, the options that a user may
+    give.  It returns the memory in float64 on the facts' device; its settings are what was measured while building.
+    """
+
+    name: ClassVar[str] = ""
+    no_kernel: ClassVar[str] = ""
+    """Why it is no memory of an instance, where it is none."""
+
+    def construct(self, facts: FactTable, *, width: int | None, seed: int) -> GatedMLP:
+        raise NotImplementedError
+
+    def options(self) -> dict[str, Any]:
+        """The options with their defaults."""
+        given = inspect.signature(self.construct).parameters
+        return {n: p.default for n, p in given.items() if n not in ("facts", "width", "seed")}
+
+
+@dataclass(frozen=True)
+class FactTable:
+    """Checked facts in float64: keys F x d, values |V| x d_v (one library, one device) and the map (F,) on the host."""
+
+    keys: Any
+    values: Any
+    map: np.ndarray
+
+    @cached_property
+    def codes(self) -> Any:
+        """F x d_v, each key's own value."""
+        index = self.xp.asarray(self.map, device=array_api_compat.device(self.values))
+        return self.xp.take(self.values, index, axis=0)
+
+    @property
+    def xp(self) -> Any:
+        return array_api_compat.array_namespace(self.keys)
+
+    @property
+    def F(self) -> int:
+        return int(self.keys.shape[0])
+
+    @property
+    def d(self) -> int:
+        return int(self.keys.shape[1])
+
+    @property
+    def d_v(self) -> int:
+        return int(self.values.shape[1])
+
+    def held(self, host: np.ndarray) -> Any:
+        """A host array in float64 beside the keys."""
+        return self.xp.asarray(host, dtype=self.xp.float64, device=array_api_compat.device(self.keys))
+
+    def normal(self, purpose: str, seed: int, rows: int, columns: int) -> Any:
+        """rows x columns, iid N(0, 1); the first rows of any number of rows are the same."""
+        return self.held(normal(purpose, seed, rows, columns))
+
+
+def normal(purpose: str, seed: int, rows: int, columns: int) -> np.ndarray:
+    """`FactTable.normal`, on the host."""
+    return Streams("memory", seed)(purpose).standard_normal((rows, columns))
+
+
+def build(
+    known: dict[str, Construction],
+    name: str,
+    keys: Any,
+    values: Any,
+    map: Any,
+    width: int | None,
+    seed: int,
+    options: dict[str, Any],
+) -> GatedMLP:
+    """`memories.build`, with the constructions that there are."""
+    if name not in known:
+        hint = nearest(str(name), known) or f"choose one of {', '.join(sorted(known))}"
+        raise HebbcheckError(f"no construction is called {name!r}; {hint}")
+    construction = known[name]
+    allowed = construction.options()
+    for option in options:
+        if option not in allowed:
+            raise HebbcheckError(_unknown_option(name, option, allowed))
+    keys, values = _table("keys", keys), _table("values", values)
+    facts = _facts(keys, values, map)
+    if width is not None:
+        width = whole_number("width", width)
+    seed = whole_number("seed", seed, least=0)
+    try:
+        made = construction.construct(facts, width=width, seed=seed, **options)
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, MemoryError) or "memory" in str(error):
+            raise HebbcheckError(
+                f"building {name!r} of width {width} for {facts.F} facts ran out of memory; try a smaller width"
+            ) from error
+        raise
+    settings = {
+        "construction": name,
+        "width": made.width,
+        "seed": seed,
+        **allowed,
+        **options,
+        **made.settings,
+    }
+    return replace(made.alike(keys), settings=settings)
+
+
+def needed_width(name: str, width: int | None) -> int:
+    """The width of a construction that has no width of its own."""
+    if width is None:
+        raise HebbcheckError(f"{name!r} has any width; one is needed; try width=64")
+    return width
+
+
+def one_of(option: str, value: Any, allowed: Iterable[Any]) -> Any:
+    """The value of an option, where it is one of those allowed."""
+    allowed = list(allowed)
+    if value not in allowed:
+        said = " or ".join(repr(choice) for choice in allowed)
+        raise HebbcheckError(f"{option}={value!r} is unknown; {said} is needed; try {option}={allowed[0]!r}")
+    return value
+
+
+def _unknown_option(name: str, option: str, allowed: dict[str, Any]) -> str:
+    there = f"it has {', '.join(allowed)}" if allowed else "it has none"
+    return f"{name!r} has no option {option!r}; {nearest(option, allowed) or there}"
+
+
+def _table(role: str, given: Any) -> Any:
+    """A matrix of finite floats (float64 or float32) without zero rows, in the library that it came in."""
+    if not array_api_compat.is_array_api_obj(given):
+        try:
+            given = np.asarray(given)
+        except ValueError:
+            raise HebbcheckError(
+                f"the {role} are no matrix; one vector a row is needed; check their lengths"
+            ) from None
+    xp = array_api_compat.array_namespace(given)
+    if given.ndim != 2 or 0 in given.shape:
+        raise HebbcheckError(
+            f"the {role} have shape {tuple(given.shape)}; a matrix with one vector a row is needed; check it"
+        )
+    if array_api_compat.is_numpy_array(given) and given.dtype.kind in "iu":
+        given = given.astype(np.float64)
+    if given.dtype not in (xp.float64, xp.float32):
+        raise HebbcheckError(
+            f"the {role} have dtype {given.dtype}; float64 or float32 is needed; try converting them to float32"
+        )
+    if not bool(xp.all(xp.isfinite(given))):
+        raise HebbcheckError(
+            f"the {role} have NaN or infinite entries; finite numbers are needed; drop those rows"
+        )
+    zero = ~xp.any(given != 0, axis=1)
+    if bool(xp.any(zero)):
+        first = int(xp.argmax(xp.astype(zero, xp.int64)))
+        raise HebbcheckError(f"row {first} of the {role} is zero; no zero row can store a fact; drop it")
+    return given
+
+
+def _facts(keys: Any, values: Any, map: Any) -> FactTable:
+    kinds = [array_api_compat.array_namespace(part).__name__ for part in (keys, values)]
+    if kinds[0] != kinds[1] or array_api_compat.device(keys) != array_api_compat.device(values):
+        raise HebbcheckError(
+            f"the keys are of {kinds[0]} on {array_api_compat.device(keys)}, the values of {kinds[1]} on "
+            f"{array_api_compat.device(values)}; one library and device is needed; convert one of them"
+        )
+    mapping = host_map(map, keys.shape[0], values.shape[0])
+    return FactTable(_double(keys), _double(values), mapping)
+
+
+def _double(table: Any) -> Any:
+    xp = array_api_compat.array_namespace(table)
+    if array_api_compat.is_torch_array(table):
+        table = table.detach()
+    return xp.astype(table, xp.float64)

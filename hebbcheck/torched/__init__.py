@@ -1,0 +1,1 @@
+"""What needs torch: memories as modules, and memories that are trained."""
