@@ -28,7 +28,10 @@ ULPS = 1000.0
 """By how many units in the last place inputs and attributes are moved at most."""
 ENTRIES = 16.0
 """And the entries of an array by up to so many units of its largest one: sums of cancelling terms are no better."""
-TRIALS = 12
+TRIALS, FEW_TRIALS = 12, 3
+"""How often inputs and attributes are moved; and of each of many draws that failed."""
+MOST_BALLS = 500
+"""The claim's own operations are not repeated in balls on arrays with more entries: they would take seconds."""
 CAUTION = 4.0
 """A violation is larger than so many times the largest change that the moves make."""
 TERMS = 64.0
@@ -46,13 +49,18 @@ def violated(
 
 
 def beyond_rounding(
-    claim: Claim, raw: Raw, value: Value, constants: dict[str, float], backend: Backend
+    claim: Claim,
+    raw: Raw,
+    value: Value,
+    constants: dict[str, float],
+    backend: Backend,
+    trials: int = TRIALS,
 ) -> bool:
     """Whether the relation is broken by more than rounding does to it."""
     terms = sum(max(array.shape) for array in raw.arrays.values() if array.size and array.ndim)
     if not value.slack < -max(ULPS, TERMS * terms) * backend.eps * value.scale:
         return False
-    effect = rounding(claim, raw, constants, backend, enough=-value.slack / CAUTION)
+    effect = rounding(claim, raw, constants, backend, -value.slack / CAUTION, trials)
     return value.slack < -CAUTION * effect and not _rounds_itself(claim, raw, constants, backend)
 
 
@@ -64,14 +72,19 @@ def _rounds_itself(claim: Claim, raw: Raw, constants: dict[str, float], backend:
 
 
 def rounding(
-    claim: Claim, raw: Raw, constants: dict[str, float], like: Backend, enough: float = math.inf
+    claim: Claim,
+    raw: Raw,
+    constants: dict[str, float],
+    like: Backend,
+    enough: float = math.inf,
+    trials: int = TRIALS,
 ) -> float:
     """The largest change of the slack when inputs and attributes are moved; trials end once it is `enough`."""
     judged = replace(claim, given={})  # a moved instance may miss an assumption by as little as it was moved
     base = evaluate(judged, claim.family.build(raw, like), constants)
     rng = np.random.default_rng(0)
     largest = 0.0
-    for _ in range(TRIALS):
+    for _ in range(trials):
         moved = replace(raw, arrays={name: _moved(array, rng, like) for name, array in raw.arrays.items()})
         try:
             other = evaluate(judged, _moved_instance(claim.family.build(moved, like), rng, like), constants)
@@ -133,6 +146,8 @@ def _exactly(instance: Any) -> _Shown:
     def ball(value: Any) -> Any:
         if isinstance(value, float):
             return Ball.exact(value)
+        if math.prod(value.shape) > MOST_BALLS:
+            raise MemoryError("balls are for small arrays")  # decided as float only
         return np.vectorize(Ball.exact, otypes=[object])(instance.backend.to_numpy(value).astype(float))
 
     return _Shown(instance, ball)
