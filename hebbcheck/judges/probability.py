@@ -155,7 +155,7 @@ def _recount(tallies: list[Tally]) -> Generator[list[Task], list[dict], None]:
 def _nothing_said(claim: Claim, settings: Settings, least: float) -> Finding:
     if least < 1:
         smallest = Region(claim, settings, spanned=False).far_corner()
-        reason = f"no sizes within reach meet the assumptions: {wording.smallest_sizes(smallest)}"
+        reason = f"No sizes within reach meet the assumptions: {wording.smallest_sizes(smallest)}"
         return Finding(Outcome.VACUOUS, reason, smallest_sizes=smallest)
     return Finding(
         Outcome.VACUOUS,
