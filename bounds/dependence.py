@@ -18,7 +18,7 @@ def allowed(x, values):
 
 @hc.claim(
     "B.62.printed",
-    over=geo.family(values_alone, F=[50, 400], d=2, delta=0.1),
+    over=geo.family(values_alone, F=[50, 100], d=2, delta=0.1),
     title="Noisy margin as printed: the values are the keys, and the noise knows them",
     source="Theorem B.62, equation 70; K(k, q) = <k, q>, so that L_K = 1 everywhere",
     fails_at_most="delta",

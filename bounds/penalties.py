@@ -80,7 +80,7 @@ def margin_of_any_sign(x):
     title="Margin, arbitrary embeddings, in penalties, with the largest constant",
     source="Equation 10 with C = 1 - sqrt(log F / d), for values with V_ij >= 0",
     given={**positive, **enough},
-    needs=["B.25.44", "eq10.cancels"],
+    needs=["B.25", "eq10.cancels"],
 )
 def margin_in_penalties_sharp(x):
     r"""\gamma_{\min} \ge \left( 1 - \sqrt{\tfrac{\log F}{d}} \right) S_{\mathrm{sig}}

@@ -216,7 +216,7 @@ def positive_noisy_margin(x):
 
 @hc.claim(
     "B.64.adversarial",
-    over=geo.facts(mapping="identity", F=(3, 8), d=(6, 8), m=(24, 48), delta=[0.5, 0.2]),
+    over=geo.facts(mapping="identity", F=(3, 6), d=(6, 8), m=(32, 64), delta=[0.5, 0.2]),
     title="The permitted noise lies below the least that an adversary needs",
     source="Corollary B.64, against the exact distance of the keys from the sign changes of the margins",
     given={**stored, **common},

@@ -28,10 +28,10 @@ ULPS = 1000.0
 """By how many units in the last place inputs and attributes are moved at most."""
 ENTRIES = 16.0
 """And the entries of an array by up to so many units of its largest one: sums of cancelling terms are no better."""
-TRIALS, FEW_TRIALS = 12, 3
-"""How often inputs and attributes are moved; and of each of many draws that failed."""
-MOST_BALLS = 500
-"""The claim's own operations are not repeated in balls on arrays with more entries: they would take seconds."""
+TRIALS, MOST_BALLS = 12, 500
+"""How often inputs and attributes are moved; on arrays with more entries balls do not repeat the claim's operations."""
+OF_MANY = {"trials": 3, "balls": 32}
+"""The same for each of many draws that failed, which together may take as long as one instance of a search."""
 CAUTION = 4.0
 """A violation is larger than so many times the largest change that the moves make."""
 TERMS = 64.0
@@ -55,19 +55,20 @@ def beyond_rounding(
     constants: dict[str, float],
     backend: Backend,
     trials: int = TRIALS,
+    balls: int = MOST_BALLS,
 ) -> bool:
     """Whether the relation is broken by more than rounding does to it."""
     terms = sum(max(array.shape) for array in raw.arrays.values() if array.size and array.ndim)
     if not value.slack < -max(ULPS, TERMS * terms) * backend.eps * value.scale:
         return False
     effect = rounding(claim, raw, constants, backend, -value.slack / CAUTION, trials)
-    return value.slack < -CAUTION * effect and not _rounds_itself(claim, raw, constants, backend)
+    return value.slack < -CAUTION * effect and not _rounds_itself(claim, raw, constants, backend, balls)
 
 
-def _rounds_itself(claim: Claim, raw: Raw, constants: dict[str, float], backend: Backend) -> bool:
+def _rounds_itself(claim: Claim, raw: Raw, constants: dict[str, float], backend: Backend, balls: int) -> bool:
     """Whether the claim's function, repeated without rounding on the attributes as they are, breaks nothing."""
     judged, instance = replace(claim, given={}), claim.family.build(raw, backend)
-    decision = decide_on(judged, lambda: _exactly(instance), constants)
+    decision = decide_on(judged, lambda: _exactly(instance, balls), constants)
     return decision in (Decision.HOLDS, Decision.UNDECIDED)
 
 
@@ -140,13 +141,13 @@ class _Shown:
         return call
 
 
-def _exactly(instance: Any) -> _Shown:
-    """The instance with its attributes as balls of radius zero."""
+def _exactly(instance: Any, most: int) -> _Shown:
+    """The instance with its attributes as balls of radius zero, in arrays of at most so many entries."""
 
     def ball(value: Any) -> Any:
         if isinstance(value, float):
             return Ball.exact(value)
-        if math.prod(value.shape) > MOST_BALLS:
+        if math.prod(value.shape) > most:
             raise MemoryError("balls are for small arrays")  # decided as float only
         return np.vectorize(Ball.exact, otypes=[object])(instance.backend.to_numpy(value).astype(float))
 
