@@ -21,11 +21,12 @@ from scipy.stats import binom
 
 from ..arrays import Streams
 from ..claim import Claim
-from ..evaluation import Value, beyond_rounding, evaluate, violated
+from ..evaluation import Value, evaluate
 from ..inputs import Raw
 from ..judges.adversary import DrawStreams
 from ..judges.cell_choice import in_region, seconds_a_draw
 from ..judges.search import EXACT_ENTRIES
+from ..rounding import beyond_rounding, violated
 from ..settings import Settings
 from ..verdict import Quantifier
 from . import needs
