@@ -296,6 +296,18 @@ def test_a_search_depends_on_its_seed_alone():
     assert first != attack.measure(made, Settings(seed=1), PARAMETERS)
 
 
+def test_an_instance_shown_again_is_answered_as_before():
+    """However many were rejected in between, and though a violation was found: Hypothesis calls all else flaky."""
+    rejected = Raw({"F": 1, "m": 1}, {"Phi": np.ones((1, 1))}, "kernel")
+    others = [Raw({"F": 1, "m": 1}, {"Phi": np.full((1, 1), size)}, "kernel") for size in (2.0, 3.0)]
+    never = claim(KERNELS, lambda k: hc.at_least(k.trace, 0), given={"never": lambda k: k.trace < 0})
+    hunt = attack._Hunt(Search(never, NUMPY, False), rejections=2)
+    answers = [hunt.rejects(raw, hunt.see(raw)) for raw in (rejected, *others, rejected)]
+    assert answers == [True, True, False, True]
+    hunt.search.found = rejected
+    assert hunt.rejects(others[1], hunt.see(others[1])) is False and hunt.shrinks == 0
+
+
 def test_a_single_instance_is_seen_a_few_times():
     seen = []
 

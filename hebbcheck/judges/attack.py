@@ -71,8 +71,7 @@ def measure_draws(claim: Claim, settings: Settings, params: dict) -> dict:
 
 
 def _hypothesis(search: Search, seed: int, examples: int) -> None:
-    hunt = _Hunt(search)
-    rejections = 0
+    hunt = _Hunt(search, REJECTIONS * examples)
 
     @hypothesis.seed(seed)
     @hypothesis.settings(
@@ -87,36 +86,40 @@ def _hypothesis(search: Search, seed: int, examples: int) -> None:
     )
     @given_by(raw=search.claim.family.strategy())
     def attack(raw: Raw) -> None:
-        nonlocal rejections
         seen = hunt.see(raw)
         if seen.broken:
             raise _Broken
+        if hunt.rejects(raw, seen):
+            hypothesis.reject()
         if seen.ratio is not None and not seen.degenerate:
             hypothesis.target(float(np.clip(-seen.ratio, -1e300, 1e300)), label="relative slack")
-        elif seen.ratio is None and rejections < REJECTIONS * examples:
-            rejections += 1
-            hypothesis.reject()
 
     with steady_draws(), suppress(_Broken, hypothesis.errors.Unsatisfiable):
         attack()
 
 
 class _Hunt:
-    """A search as Hypothesis needs it: it says of a violation what it said before, and shrinking comes to an end."""
+    """A search as Hypothesis needs it: it says of an instance what it said before, and shrinking comes to an end."""
 
-    def __init__(self, search: Search) -> None:
-        self.search = search
-        self.broken: set[str] = set()
+    def __init__(self, search: Search, rejections: int) -> None:
+        self.search, self.rejections = search, rejections
+        self.said: dict[str, Seen] = {}
+        self.rejected: set[str] = set()
         self.shrinks = 0
 
     def see(self, raw: Raw) -> Seen:
-        if raw.digest in self.broken:
-            return Seen(None, broken=True)
-        self.shrinks += bool(self.broken)
-        seen = self.search.see(raw) if self.shrinks <= SHRINKS else Seen(0.0, degenerate=True)
-        if seen.broken:
-            self.broken.add(raw.digest)
-        return seen
+        digest = raw.digest
+        if digest not in self.said:
+            self.shrinks += self.search.found is not None
+            ended = self.shrinks > SHRINKS
+            self.said[digest] = Seen(0.0, degenerate=True) if ended else self.search.see(raw)
+        return self.said[digest]
+
+    def rejects(self, raw: Raw, seen: Seen) -> bool:
+        """Whether an instance that misses an assumption is redrawn."""
+        if seen.ratio is None and len(self.rejected) < self.rejections:
+            self.rejected.add(raw.digest)
+        return raw.digest in self.rejected
 
 
 class _Broken(Exception):
