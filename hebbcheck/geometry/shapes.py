@@ -58,7 +58,8 @@ def sphere_span(rng: np.random.Generator, count: int, d: int) -> np.ndarray:
     """
     if d <= count:
         return unit_rows(rng.standard_normal((count, d)))
-    factor = np.tril(rng.standard_normal((count, count)), -1)
+    factor = np.zeros((count, count))
+    factor[np.tri(count, k=-1, dtype=bool)] = rng.standard_normal(count * (count - 1) // 2)
     np.fill_diagonal(factor, np.sqrt(rng.chisquare(d - np.arange(count))))
     return unit_rows(factor)
 

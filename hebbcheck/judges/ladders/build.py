@@ -135,7 +135,7 @@ class Builder:
             return
         axis = self.region.axes[lead]
         top = min(axis.high, self.top) if lead in self.counts else axis.high
-        if lead in self.counts and top < start[lead] * step ** (LEAST_RUNGS + 1):
+        if (lead in self.counts or kind == "diagonal") and top < start[lead] * step ** (LEAST_RUNGS + 1):
             step = math.sqrt(step)
         rungs = []
         for value in replace(axis, low=start[lead]).grid(step, top):
@@ -172,8 +172,15 @@ class Builder:
     def _diagonals(self) -> Iterable[Ladder]:
         if len(self.powers) < 2:
             return
-        for moves in ({"d": 1.0, "m": 1.0}, {"m": 1.0, "d": 0.5}):
-            yield from self._ray("diagonal", self.first, moves, STEP)
+        for base in [*self.needs.get("diagonal", [])[:1], self.first]:
+            found = [
+                ladder
+                for moves in ({"d": 1.0, "m": 1.0}, {"m": 1.0, "d": 0.5})
+                for ladder in self._ray("diagonal", base, moves, STEP)
+            ]
+            yield from found
+            if found:
+                break
         yield from self._edge()
 
     def _edge(self) -> Iterable[Ladder]:

@@ -51,3 +51,20 @@ def demanding(
     most, where = max(found, key=lambda entry: entry[0])
     cheapest = min((point for need, point in found if need >= NEARLY_MOST * most), key=cost)
     return [cheapest] if cheapest is where else [cheapest, where]
+
+
+def saturated(
+    points: list[dict[str, Any]], needs: list[float], first: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Where ladders in d and m together start: the smallest point with the smallest m from which on a larger one hardly
+    needs more.  Below it the kernel's own noise hides what the values need."""
+    others = {n: v for n, v in first.items() if n != "m"}
+    found = [
+        (point["m"], need, point)
+        for point, need in zip(points, needs, strict=True)
+        if "m" in point and all(point[n] == v for n, v in others.items()) and math.isfinite(need)
+    ]
+    most = max((need for _, need, _ in found), default=0.0)
+    if most <= 0:
+        return []
+    return [min((entry for entry in found if entry[1] >= NEARLY_MOST * most), key=lambda entry: entry[0])[2]]
