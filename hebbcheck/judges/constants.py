@@ -6,6 +6,10 @@ Yuen's errors) up ladders of scale, where d is free because only inner products 
 exponent at the top and the growth still to come (Aitken's extrapolation); refutes where one grows at the level, does
 not level off and exceeds what smaller sizes need; and supports where all ladders are flat or level off, and a constant
 calibrated on the smaller sizes covers the larger ones.  Its error rates are in docs/calibration-constants.md.
+
+Where an adversary chooses, single draws over a grid of sizes leave a short list of hard cases, pilot draws on each
+ladder pick the one to follow there, and other draws judge it.  Cases are compared on the same random numbers, by what
+is typically needed, and one that needs clearly less than another at a ladder's top is not followed there.
 """
 
 from __future__ import annotations
@@ -140,11 +144,10 @@ class _Climbing:
         yield from self._climb(self._draws(self.climbs, seconds, most_draws(self.settings)))
 
     def second_look(self) -> Work:
-        """Small failure probabilities, and more draws on the ladders that are still open."""
+        """Small failure probabilities, and more draws on the ladders that are still open, most on one that rises."""
         tail = tail_of(self.claim, self.settings, self.region, self.climbs, TAIL_SHARE * self.seconds)
         still_open = [s for s in rule.stand(self.climbs) if s.open]
-        rising = rule.rising_most(still_open)
-        climbs = [s.climb for s in still_open]
+        climbs, rising = [s.climb for s in still_open], rule.rising_most(still_open)
         yield from self._climb(self._draws(climbs, SECOND_LOOK * self.seconds, 10**9, rising), tail)
 
     def _draws(
@@ -168,7 +171,7 @@ class _Climbing:
         points = [p for p in scouting_points(region, relevant) if self._cost(p) < SCOUT_SHARE * self.seconds]
         yield from self._shortlist(points)
         answer = yield [self._scout(points, self.choices, SCOUT_DRAWS)]
-        scouted = scouted_needs(answer[0]["needed"])
+        scouted = [max(cases) for cases in answer[0]["needed"]]
         needs = {name: demanding(points, scouted, name, self._cost) for name in relevant}
         needs["diagonal"] = saturated(points, scouted, first)
         ladders = Builder(region, first, relevant, top, needs).all()
@@ -253,14 +256,11 @@ class _Climbing:
         return [replace(ladders[i], choice=choices[k]) for i, k in chosen]
 
 
-def scouted_needs(needed: list[list[float]]) -> list[float]:
-    """The constant needed at each point in its worst hard case."""
-    return [max(of) for of in needed]
-
-
 def shortlist(needed: np.ndarray, size: int) -> list[int]:
-    """The hard cases that need most on average over points (needed: points x cases), relative to the worst one at each,
-    and the one that needs most of all."""
+    """The hard cases that need most on average over points, relative to the worst one at each, and the worst of all.
+
+    `needed`: points x cases.
+    """
     needed = np.minimum(needed, LARGEST)
     most = np.max(needed, axis=1, keepdims=True)
     share = np.mean(needed / np.where(most > 0, most, 1.0), axis=0)
@@ -271,8 +271,9 @@ def shortlist(needed: np.ndarray, size: int) -> list[int]:
 def worst_cases(kinds: list[str], needs: np.ndarray) -> list[tuple[int, int]]:
     """Which (ladder, hard case) to follow, given log needed constants (ladders x cases x (middle, top)).
 
-    Of each kind of ladder the two that would need most if they grew on as from the middle to the top, each ladder
-    once; and, wherever it is, what needs most at the top.
+    On each ladder, of the cases that need about as much as any at its top, the one that would need most if it grew on
+    as from the middle to the top; of each kind the two ladders where that is most; and, wherever it is, what needs most
+    at the top.
     """
     middle, top = needs[:, :, 0], needs[:, :, 1]
     with np.errstate(invalid="ignore"):

@@ -82,7 +82,8 @@ class Builder:
     """The ladders of a region.
 
     `first`: its smallest point; `relevant`: the sizes that the claim's relations depend on; `top`: the largest count;
-    `needs`: for each size the points (see `scouting.demanding`) at which a ladder in it is needed most.
+    `needs`: for each size the points (see `scouting.demanding`) at which a ladder in it is needed most; for "diagonal"
+    the one (see `scouting.saturated`) where those start.
     """
 
     def __init__(
@@ -172,16 +173,13 @@ class Builder:
     def _diagonals(self) -> Iterable[Ladder]:
         if len(self.powers) < 2:
             return
-        for base in [*self.needs.get("diagonal", [])[:1], self.first]:
-            found = [
-                ladder
-                for moves in ({"d": 1.0, "m": 1.0}, {"m": 1.0, "d": 0.5})
-                for ladder in self._ray("diagonal", base, moves, STEP)
-            ]
-            yield from found
-            if found:
-                break
+        bases = [*self.needs.get("diagonal", []), self.first]
+        yield from next((found for found in map(self._diagonals_from, bases) if found), [])
         yield from self._edge()
+
+    def _diagonals_from(self, base: Point) -> list[Ladder]:
+        moves = ({"d": 1.0, "m": 1.0}, {"m": 1.0, "d": 0.5})
+        return [ladder for rates in moves for ladder in self._ray("diagonal", base, rates, STEP)]
 
     def _edge(self) -> Iterable[Ladder]:
         """m upwards with the smallest d that the assumptions allow."""

@@ -162,7 +162,7 @@ def scout(claim: Claim, settings: Settings, params: dict) -> dict:
 
 
 def typical_of(needed: list[float]) -> float:
-    """The power mean, with exponent 1/2, of what a few draws need: one that need nothing count, and so do large ones."""
+    """The power mean, with exponent 1/2, of what a few draws need: lower than a mean where many need nothing."""
     valid = [n for n in needed if not math.isnan(n)]
     return (sum(map(math.sqrt, valid)) / len(valid)) ** 2 if valid else 0.0
 

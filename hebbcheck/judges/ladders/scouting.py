@@ -56,8 +56,10 @@ def demanding(
 def saturated(
     points: list[dict[str, Any]], needs: list[float], first: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """Where ladders in d and m together start: the smallest point with the smallest m from which on a larger one hardly
-    needs more.  Below it the kernel's own noise hides what the values need."""
+    """Where ladders in d and m together start: the first point, with the smallest m beyond which hardly more is needed.
+
+    With a smaller m the noise of the features may hide, all along the ladder, what the values need.
+    """
     others = {n: v for n, v in first.items() if n != "m"}
     found = [
         (point["m"], need, point)
