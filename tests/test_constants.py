@@ -12,7 +12,8 @@ from hebbcheck import geometry as geo
 from hebbcheck.claim import Claim
 from hebbcheck.errors import HebbcheckError
 from hebbcheck.judges import constants
-from hebbcheck.judges.constants import judge, worst_cases
+from hebbcheck.judges.constants import judge, shortlist, worst_cases
+from hebbcheck.judges.ladders.cells import scout, typical_of
 from hebbcheck.settings import Settings
 from hebbcheck.verdict import Outcome, Quantifier
 
@@ -205,19 +206,67 @@ def test_hard_cases_are_picked_by_pilots_and_judged_by_other_draws(brief):
         return hc.at_most(x.K_off_max, C * x.K_diag_max)
 
     claim = facts_claim(form, keys=geo.anything, F=(4, 32), d=8, m=8)
-    labels, choices = set(), set()
+    labels, choices, scouted = set(), set(), set()
     for batch in batches(claim, Settings()):
         for task in batch:
             if task.measure.endswith(":cell"):
                 labels.add(task.params["label"] == "pilot")
                 choices.add(task.params["choice"])
-    assert labels == {True, False} and len(choices) == len(claim.family.choices)
+            elif task.measure.endswith(":scout"):
+                scouted.update(task.params["choices"])
+    assert labels == {True, False} and scouted == set(claim.family.choices)
+    assert 3 <= len(choices) <= 4
 
 
 def test_which_hard_cases_are_followed():
-    flat, growing, largest = (0.0, 0.0), (-2.0, -1.0), (0.5, 0.6)
+    flat, growing, largest = (0.0, 0.0), (-1.0, 0.3), (0.5, 0.6)
     needs = np.array([[flat, growing, largest], [flat, growing, (-np.inf, -np.inf)]])
     assert worst_cases(["d", "F"], needs) == [(0, 1), (1, 1), (0, 2)]
+
+
+def test_hard_cases_that_need_much_less_at_the_top_are_not_followed():
+    comparable, far_below = (-0.5, -0.3), (-9.0, -0.5)
+    assert worst_cases(["m"], np.array([[(0.0, 0.0), comparable]])) == [(0, 1), (0, 0)]
+    assert worst_cases(["m"], np.array([[(0.0, 0.0), far_below]])) == [(0, 0)]
+
+
+def test_the_shortlist_of_hard_cases():
+    needed = np.array(
+        [[1.0, 0.9, 0.0, 0.1], [2.0, 1.9, 0.0, 0.2], [0.0, 0.0, 0.0, 0.0], [1.0, 0.5, 9.0, 0.1]]
+    )
+    assert shortlist(needed, 2) == [0, 1, 2]
+    assert shortlist(np.array([[math.inf, 1.0], [0.0, 1.0], [0.0, 1.0]]), 1) == [0, 1]
+
+
+def test_draws_that_need_nothing_lower_what_is_typical():
+    assert typical_of([1.0, 1.0]) == 1.0
+    assert typical_of([4.0, 0.0, 0.0, 0.0]) == 0.25
+    assert typical_of([math.nan, 4.0]) == 4.0 and typical_of([math.nan]) == 0.0
+
+
+def test_scouts_compare_hard_cases_on_the_same_draws():
+    claim = facts_claim(lambda x, *, C: hc.at_most(x.V_max, C), keys=geo.anything, F=4, d=8, m=8)
+    point = {"F": 4, "d": 8, "m": 8, "delta": 0.5}
+    params = {
+        "points": [point, point],
+        "choices": ["keys: uniform", "keys: one point"],
+        "spanned": True,
+        "signs": {"C": 1},
+    }
+    [[one, other], [again, _]] = scout(claim, Settings(), {**params, "draws": 1})["needed"]
+    assert one == other != again
+    [[one, other], [again, _]] = scout(claim, Settings(), {**params, "draws": 3})["needed"]
+    assert one == other == again
+
+
+def wrong_signal(x, *, C):
+    noise = C * hc.sqrt(x.L) / x.d
+    return hc.at_least(x.s_min, x.K_diag_min * (1 - noise) - x.K_off_max * (1 + noise))
+
+
+def test_a_false_form_is_not_supported_where_an_adversary_chooses_the_keys():
+    finding = judged(facts_claim(wrong_signal, id="signal", keys=geo.anything))
+    assert finding.outcome is Outcome.REFUTED and "d from" in finding.reason
 
 
 def batches(claim, settings):

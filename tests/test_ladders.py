@@ -18,7 +18,7 @@ from hebbcheck.judges.ladders.climb import Climb
 from hebbcheck.judges.ladders.growth import aitken, growth_of
 from hebbcheck.judges.ladders.region import Region
 from hebbcheck.judges.ladders.rule import State
-from hebbcheck.judges.ladders.scouting import demanding, scouting_points
+from hebbcheck.judges.ladders.scouting import demanding, saturated, scouting_points
 from hebbcheck.judges.ladders.windows import middle_window, top_window
 from hebbcheck.settings import LEVEL, Settings
 
@@ -150,6 +150,31 @@ def test_the_scouts_find_where_a_constant_is_needed():
     assert demanding(points, [0.0] * len(points), "F", cost=len) == []
 
 
+def test_diagonals_start_where_larger_m_hardly_needs_more():
+    region = region_of(geo.facts())
+    first = region.corner()
+    points = scouting_points(region, ("F", "d", "m"))
+    needs = [point["m"] / (point["m"] + 100) * point["d"] for point in points]
+    [start] = saturated(points, needs, first)
+    assert start == {**first, "m": 2**10}
+    assert saturated(points, [0.0] * len(points), first) == []
+    ladders = Builder(region, first, ("F", "d", "m"), 128, {"diagonal": [start]}).all()
+    diagonals = [ladder for ladder in ladders if set(ladder.moves) == {"d", "m"}]
+    assert diagonals and all(ladder.rungs[0]["m"] == 2**10 for ladder in diagonals)
+    beyond = {**first, "m": 2**16}
+    ladders = Builder(region, first, ("F", "d", "m"), 128, {"diagonal": [beyond]}).all()
+    assert [ladder for ladder in ladders if ladder.kind == "diagonal"]
+
+
+def test_a_favoured_ladder_gets_more_draws():
+    family, ladders = geo.facts(), built(geo.facts())[:3]
+    plain, favoured = (
+        draws_of(ladders, 2.0, lambda p: draw_seconds(family, p, True), 10**9, favoured=f)
+        for f in (None, ladders[1])
+    )
+    assert favoured[1][-1] > plain[1][-1] and favoured[0][-1] < plain[0][-1]
+
+
 def test_the_budget_is_kept_and_does_not_depend_on_a_clock():
     family = geo.facts()
     ladders = built(family)
@@ -276,6 +301,22 @@ def test_growth_below_what_smaller_sizes_need_is_no_contradiction():
     assert not s.open
     s, _ = standing(climbed("d", lambda x: 0.1 * x - 2), needs_more)
     assert s.open
+
+
+def test_a_cell_where_all_sizes_are_in_the_upper_half_may_be_the_same_growth():
+    rising = climbed("diagonal", lambda x: 0.25 * (x - 8), moves=("d", "m"))
+    low, high = (rising.ladder.rungs[k]["d"] for k in (0, -1))
+    for d, contradicts in ((high, True), (low, False)):
+        held = {"d": d, "m": round(math.sqrt(low * high))}
+        s, _ = standing(rising, climbed("F", lambda x: 3.0, held=held))
+        assert s.state is State.RISING and s.contradicts is contradicts
+
+
+def test_the_ladder_that_seems_to_rise_most_without_decay():
+    flat, decaying = climbed("m", lambda x: 0.0), climbed("m", lambda x: -6.4 * math.exp(-x / 5))
+    rising = climbed("d", lambda x: 0.1 * x)
+    assert rule.rising_most(standing(flat, decaying, rising)) is rising.ladder
+    assert rule.rising_most(standing(flat)) is None
 
 
 def test_a_constant_that_only_just_emerges_does_not_refute():

@@ -138,9 +138,20 @@ def test_spans_have_the_moments_of_the_sphere(count, d):
     assert abs(triple.mean() - 1 / d**2) < stats.norm.isf(LEVEL / 2) * error
 
 
-@pytest.mark.parametrize("shapes", [{}, {"values": geo.tied}, {"memory": "kernel", "keys": geo.anything}])
+ANY = {"keys": geo.anything}
+
+
+@pytest.mark.parametrize(
+    ("shapes", "choice"),
+    [
+        ({}, ""),
+        ({"values": geo.tied}, ""),
+        ({"memory": "kernel", **ANY}, "keys: uniform"),
+        (ANY, "keys: tight frame"),
+    ],
+)
 @pytest.mark.parametrize("d", [3, 30])
-def test_statistics_have_one_law_with_and_without_coordinates(shapes, d):
+def test_statistics_have_one_law_with_and_without_coordinates(shapes, choice, d):
     family = geo.facts(**shapes)
     assert family.spans
     names = ("gamma_min", "E_K", "E_v", "kappa", "B_Y", "V_min")
@@ -148,7 +159,7 @@ def test_statistics_have_one_law_with_and_without_coordinates(shapes, d):
 
     def sample(spanned):
         draws = [
-            family.draw(numbers, Streams("law", spanned, s), choice=family.choices[0], spanned=spanned)
+            family.draw(numbers, Streams("law", spanned, s), choice=choice, spanned=spanned)
             for s in range(300)
         ]
         return {name: [getattr(x, name) for x in draws] for name in names}
@@ -159,11 +170,16 @@ def test_statistics_have_one_law_with_and_without_coordinates(shapes, d):
 
 
 def test_what_cannot_be_spanned():
-    assert not geo.facts(keys=geo.anything).spans
+    assert not geo.facts(values=geo.anything).spans
     assert not geo.facts(noise=0.5).spans
     assert not geo.facts(values=geo.gaussian).spans
     assert not geo.facts(keys=geo.spiked(1)).spans
     assert not geo.facts(keys=geo.spiked(1), memory="kernel").spans
+
+
+def test_larger_sets_of_spanned_vectors_nearly_contain_the_smaller_ones():
+    few, many = (sphere_span(np.random.default_rng(1), count, 2**20) for count in (5, 9))
+    assert np.allclose(few, many[:5, :5], rtol=0, atol=1e-5) and np.max(few[1:, 0]) > 1e-4
 
 
 def test_a_large_d_costs_nothing():

@@ -80,8 +80,11 @@ class Facts(Family):
 
     @property
     def spans(self) -> bool:
-        """Where only inner products of sphere vectors enter, or a kernel of the adversary's that no key is in."""
-        keys_span = self.keys.spans or (self.memory == "kernel" and self.keys is anything)
+        """Where only inner products of sphere vectors enter, or keys of an adversary's, who keeps to F dimensions.
+
+        Features are Gaussian, so that any F keys can be turned into F dimensions.
+        """
+        keys_span = self.keys.spans or self.keys is anything
         values_span = self.values.spans or (self.values is tied and self.keys.spans)
         return keys_span and values_span and self.noise is None
 

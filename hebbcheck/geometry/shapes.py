@@ -54,11 +54,13 @@ def sphere_span(rng: np.random.Generator, count: int, d: int) -> np.ndarray:
     """`count` uniform vectors of S^(d-1) in coordinates of their span, count x min(count, d), at a cost free of d.
 
     The Gram matrix of Gaussian vectors has the Bartlett factor: lower triangular, standard normal below the diagonal,
-    roots of chi-squares with d - i degrees of freedom on it.  Rows are then divided by their norms.
+    roots of chi-squares with d - i degrees of freedom on it.  Rows are then divided by their norms.  Where d is much
+    larger, the first vectors of a set are nearly those of a smaller set drawn from the same numbers.
     """
     if d <= count:
         return unit_rows(rng.standard_normal((count, d)))
-    factor = np.tril(rng.standard_normal((count, count)), -1)
+    factor = np.zeros((count, count))
+    factor[np.tri(count, k=-1, dtype=bool)] = rng.standard_normal(count * (count - 1) // 2)
     np.fill_diagonal(factor, np.sqrt(rng.chisquare(d - np.arange(count))))
     return unit_rows(factor)
 

@@ -6,11 +6,16 @@ Yuen's errors) up ladders of scale, where d is free because only inner products 
 exponent at the top and the growth still to come (Aitken's extrapolation); refutes where one grows at the level, does
 not level off and exceeds what smaller sizes need; and supports where all ladders are flat or level off, and a constant
 calibrated on the smaller sizes covers the larger ones.  Its error rates are in docs/calibration-constants.md.
+
+Where an adversary chooses, single draws over a grid of sizes leave a short list of hard cases, pilot draws on each
+ladder pick the one to follow there, and other draws judge it.  Cases are compared on the same random numbers, by what
+is typically needed, and one that needs clearly less than another at a ladder's top is not followed there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import math
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,19 +35,23 @@ from .ladders.budget import (
     selected,
 )
 from .ladders.build import Builder, Ladder
+from .ladders.cells import typical_of
 from .ladders.centres import log_of
 from .ladders.climb import Climb
 from .ladders.conclude import Conclusion
+from .ladders.needed import LARGEST
 from .ladders.region import COUNTS, Region
-from .ladders.scouting import demanding, scouting_points
+from .ladders.scouting import demanding, saturated, scouting_points
 from .ladders.tails import Tail, tail_of
 
 QUANTIFIER = Quantifier.CONSTANTS
 CELLS = "hebbcheck.judges.ladders.cells"
-FIRST_LOOK, TAIL_SHARE, SECOND_LOOK = 0.45, 0.15, 0.4
+FIRST_LOOK, TAIL_SHARE, SECOND_LOOK = 0.45, 0.15, 0.5
 """Shares of the time: all ladders, the small failure probabilities, and more draws where ladders are open."""
 USUAL_LADDERS, SCOUT_SHARE = 4, 1e-3
-A_KIND, PILOT_DRAWS = 2, 3
+A_KIND, SCOUT_DRAWS, PILOT_DRAWS, COMPARABLE = 2, 4, 8, 0.7
+SHORTLIST, SCOUTED = 3, 3
+"""So many hard cases are looked at closely, found by draws at every third point of the grid."""
 CHUNK = 500
 """Draws of the tail's cell in one task."""
 
@@ -110,6 +119,7 @@ class _Climbing:
         self.climbs: list[Climb] = []
         self.kinds: list[str] = []
         self.spent = 0.0
+        self.choices: Sequence[str] = claim.family.choices
 
     def conclusion(self) -> Conclusion:
         known = self.known
@@ -134,14 +144,17 @@ class _Climbing:
         yield from self._climb(self._draws(self.climbs, seconds, most_draws(self.settings)))
 
     def second_look(self) -> Work:
-        """Small failure probabilities, and more draws on the ladders that are still open."""
+        """Small failure probabilities, and more draws on the ladders that are still open, most on one that rises."""
         tail = tail_of(self.claim, self.settings, self.region, self.climbs, TAIL_SHARE * self.seconds)
-        still_open = [s.climb for s in rule.stand(self.climbs) if s.open]
-        yield from self._climb(self._draws(still_open, SECOND_LOOK * self.seconds, 10**9), tail)
+        still_open = [s for s in rule.stand(self.climbs) if s.open]
+        climbs, rising = [s.climb for s in still_open], rule.rising_most(still_open)
+        yield from self._climb(self._draws(climbs, SECOND_LOOK * self.seconds, 10**9, rising), tail)
 
-    def _draws(self, climbs: list[Climb], seconds: float, most: int) -> list[tuple[Climb, tuple[int, ...]]]:
+    def _draws(
+        self, climbs: list[Climb], seconds: float, most: int, favoured: Ladder | None = None
+    ) -> list[tuple[Climb, tuple[int, ...]]]:
         """How many more draws to make on each rung."""
-        draws = draws_of([climb.ladder for climb in climbs], seconds, self._cost, most)
+        draws = draws_of([climb.ladder for climb in climbs], seconds, self._cost, most, favoured)
         return list(zip(climbs, draws, strict=True))
 
     def _ladders(self, seconds: float) -> Work:
@@ -156,19 +169,30 @@ class _Climbing:
             top = affordable_count(family, first, count, high, seconds / USUAL_LADDERS, region.spanned)
         relevant = {n for n in region.axes if n in COUNTS} | set(self.known["relevant"])
         points = [p for p in scouting_points(region, relevant) if self._cost(p) < SCOUT_SHARE * self.seconds]
-        self.spent += max(PILOT_DRAWS, len(family.choices)) * sum(map(self._cost, points))
-        answer = yield [self._scout(points)]
-        needs = {name: demanding(points, answer[0]["needed"], name, self._cost) for name in relevant}
+        yield from self._shortlist(points)
+        answer = yield [self._scout(points, self.choices, SCOUT_DRAWS)]
+        scouted = [max(cases) for cases in answer[0]["needed"]]
+        needs = {name: demanding(points, scouted, name, self._cost) for name in relevant}
+        needs["diagonal"] = saturated(points, scouted, first)
         ladders = Builder(region, first, relevant, top, needs).all()
         self.kinds = list(dict.fromkeys(ladder.kind for ladder in ladders))
         return selected(ladders, seconds, self._cost)
 
-    def _scout(self, points: list[dict[str, Any]]) -> Task:
+    def _shortlist(self, points: list[dict[str, Any]]) -> Work:
+        """The hard cases that need most: on average over points of the grid, and where it is needed most."""
+        if len(self.choices) > SHORTLIST:
+            some = points[::SCOUTED]
+            answer = yield [self._scout(some, self.choices, 1)]
+            self.choices = [self.choices[k] for k in shortlist(np.array(answer[0]["needed"]), SHORTLIST)]
+
+    def _scout(self, points: list[dict[str, Any]], choices: Sequence[str], draws: int) -> Task:
+        self.spent += draws * len(choices) * sum(map(self._cost, points))
         params = {
             "points": points,
+            "choices": list(choices),
             "spanned": self.region.spanned,
             "signs": self.known["signs"],
-            "draws": PILOT_DRAWS,
+            "draws": draws,
         }
         return Task(f"{CELLS}:scout", params)
 
@@ -218,7 +242,7 @@ class _Climbing:
     # -- what an adversary chooses ------------------------------------------------------------------------------------
     def _hard_cases(self, ladders: list[Ladder]) -> Work:
         """The ladders in the hard cases that pilot draws find worst: other draws judge them."""
-        choices = self.claim.family.choices
+        choices = self.choices
         pilots = [
             self._cell(replace(ladder, choice=choice), rung, 0, PILOT_DRAWS, "pilot")
             for ladder in ladders
@@ -227,27 +251,35 @@ class _Climbing:
         ]
         self.spent += sum(PILOT_DRAWS * self._cost(task.params["point"]) for task in pilots)
         answers = yield pilots
-        needs = np.array([_median(a["needed"]) for a in answers]).reshape(len(ladders), len(choices), 2)
+        needs = log_of([typical_of(a["needed"]) for a in answers]).reshape(len(ladders), len(choices), 2)
         chosen = worst_cases([ladder.kind for ladder in ladders], needs)
         return [replace(ladders[i], choice=choices[k]) for i, k in chosen]
 
 
-def _median(needed: list[float]) -> float:
-    logs = log_of(needed)
-    logs = logs[~np.isnan(logs)]
-    return float(np.median(logs)) if len(logs) else -np.inf
+def shortlist(needed: np.ndarray, size: int) -> list[int]:
+    """The hard cases that need most on average over points, relative to the worst one at each, and the worst of all.
+
+    `needed`: points x cases.
+    """
+    needed = np.minimum(needed, LARGEST)
+    most = np.max(needed, axis=1, keepdims=True)
+    share = np.mean(needed / np.where(most > 0, most, 1.0), axis=0)
+    worst = int(np.argmax(np.max(needed, axis=0)))
+    return sorted({worst, *np.argsort(-share, kind="stable")[:size].tolist()})
 
 
 def worst_cases(kinds: list[str], needs: np.ndarray) -> list[tuple[int, int]]:
     """Which (ladder, hard case) to follow, given log needed constants (ladders x cases x (middle, top)).
 
-    Of each kind of ladder the two that would need most if they grew on as from the middle to the top, each ladder
-    once; and, wherever it is, what needs most at the top.
+    On each ladder, of the cases that need about as much as any at its top, the one that would need most if it grew on
+    as from the middle to the top; of each kind the two ladders where that is most; and, wherever it is, what needs most
+    at the top.
     """
     middle, top = needs[:, :, 0], needs[:, :, 1]
     with np.errstate(invalid="ignore"):
         growth = np.where(np.isfinite(middle), np.maximum(top - middle, 0.0), 0.0)
-    further = np.where(np.isfinite(top), top + 2 * growth, -np.inf)
+    within = top >= np.max(top, axis=1, keepdims=True) + math.log(COMPARABLE)
+    further = np.where(np.isfinite(top) & within, top + 2 * growth, -np.inf)
     best = [(i, int(np.argmax(further[i]))) for i in range(len(kinds))]
     chosen = []
     for kind in dict.fromkeys(kinds):

@@ -20,6 +20,8 @@ LEAST_TOP, LEAST_LOW = 16, 10
 MOST_LADDERS = 8
 WEIGHTS = {"d": 0.6, "m": 1.0, "diagonal": 1.0, "parameter": 0.6, "F": 1.5, "joint": 1.2}
 """How much of the time a kind of ladder gets: rungs in d share most of their random numbers, rungs in F none."""
+FAVOUR = 4.0
+"""How much more of it the ladder gets that rises most, perhaps to refute the claim."""
 
 
 def draw_seconds(family: Family, point: dict[str, Any], spanned: bool) -> float:
@@ -98,12 +100,16 @@ def _least(ladder: Ladder, cost: Callable[[dict[str, Any]], float]) -> float:
 
 
 def draws_of(
-    ladders: list[Ladder], seconds: float, cost: Callable[[dict[str, Any]], float], most: int
+    ladders: list[Ladder],
+    seconds: float,
+    cost: Callable[[dict[str, Any]], float],
+    most: int,
+    favoured: Ladder | None = None,
 ) -> list[tuple[int, ...]]:
     """Draws for each rung of each ladder: the fewest that tell something, and what is left of the time by weight."""
     costs = [[cost(rung) for rung in ladder.rungs] for ladder in ladders]
     least = [least_seconds(ladder, of) for ladder, of in zip(ladders, costs, strict=True)]
-    weights = [WEIGHTS[ladder.kind] for ladder in ladders]
+    weights = [WEIGHTS[ladder.kind] * (FAVOUR if ladder is favoured else 1) for ladder in ladders]
     left = max(seconds - sum(least), 0.0) / max(sum(weights), 1e-9)
     return [
         _shared_out(ladder, of, need + left * w, most)

@@ -82,7 +82,8 @@ class Builder:
     """The ladders of a region.
 
     `first`: its smallest point; `relevant`: the sizes that the claim's relations depend on; `top`: the largest count;
-    `needs`: for each size the points (see `scouting.demanding`) at which a ladder in it is needed most.
+    `needs`: for each size the points (see `scouting.demanding`) at which a ladder in it is needed most; for "diagonal"
+    the one (see `scouting.saturated`) where those start.
     """
 
     def __init__(
@@ -135,7 +136,7 @@ class Builder:
             return
         axis = self.region.axes[lead]
         top = min(axis.high, self.top) if lead in self.counts else axis.high
-        if lead in self.counts and top < start[lead] * step ** (LEAST_RUNGS + 1):
+        if (lead in self.counts or kind == "diagonal") and top < start[lead] * step ** (LEAST_RUNGS + 1):
             step = math.sqrt(step)
         rungs = []
         for value in replace(axis, low=start[lead]).grid(step, top):
@@ -172,9 +173,13 @@ class Builder:
     def _diagonals(self) -> Iterable[Ladder]:
         if len(self.powers) < 2:
             return
-        for moves in ({"d": 1.0, "m": 1.0}, {"m": 1.0, "d": 0.5}):
-            yield from self._ray("diagonal", self.first, moves, STEP)
+        bases = [*self.needs.get("diagonal", []), self.first]
+        yield from next((found for found in map(self._diagonals_from, bases) if found), [])
         yield from self._edge()
+
+    def _diagonals_from(self, base: Point) -> list[Ladder]:
+        moves = ({"d": 1.0, "m": 1.0}, {"m": 1.0, "d": 0.5})
+        return [ladder for rates in moves for ladder in self._ray("diagonal", base, rates, STEP)]
 
     def _edge(self) -> Iterable[Ladder]:
         """m upwards with the smallest d that the assumptions allow."""

@@ -141,18 +141,30 @@ def survey(claim: Claim, settings: Settings, params: dict) -> dict:
 
 
 def scout(claim: Claim, settings: Settings, params: dict) -> dict:
-    """The constants that a few draws need at each of several points, at most over the hard cases: {"needed": [...]}."""
-    directions, choices = Directions(params["signs"]), claim.family.choices
+    """The constants that are typically needed at each of several points in each of several hard cases:
+    {"needed": points x cases}.
+
+    The cases share their random numbers, and so do the points where several draws are made.
+    """
+    directions, draws = Directions(params["signs"]), params["draws"]
     found = []
-    for point in params["points"]:
-        needs = []
-        for index in range(max(params["draws"], len(choices))):
-            choice = choices[index % len(choices)]
-            x = instance_of(claim, settings, point, choice, params["spanned"], "scout", index)
-            needs.append(Draw(claim, x, directions).need().value)
-        valid = [n for n in needs if not math.isnan(n)]
-        found.append((max(valid) if len(choices) > 1 else float(np.median(valid))) if valid else 0.0)
+    for number, point in enumerate(params["points"]):
+        of_point = []
+        for choice in params["choices"]:
+            needs = []
+            for k in range(draws):
+                index = k if draws > 1 else number
+                x = instance_of(claim, settings, point, choice, params["spanned"], "scout", index)
+                needs.append(Draw(claim, x, directions).need().value)
+            of_point.append(typical_of(needs))
+        found.append(of_point)
     return {"needed": found}
+
+
+def typical_of(needed: list[float]) -> float:
+    """The power mean, with exponent 1/2, of what a few draws need: lower than a mean where many need nothing."""
+    valid = [n for n in needed if not math.isnan(n)]
+    return (sum(map(math.sqrt, valid)) / len(valid)) ** 2 if valid else 0.0
 
 
 def _pilots(claim: Claim, settings: Settings, points: list[dict], spanned: bool) -> list[Instance]:

@@ -19,7 +19,7 @@ RISING = {"d": 0.03, "m": 0.03, "diagonal": 0.03, "parameter": 0.25, "F": 0.5, "
 """A local exponent above this, at the level, is growth (in log size; for F, joint and tail in log L)."""
 FLAT = {"d": 0.06, "m": 0.08, "diagonal": 0.12, "parameter": 0.3, "F": 0.6, "joint": 1.2, "tail": 1.5}
 """A local exponent whose upper 95% limit lies under this is none."""
-CONVERGING = {"d": 0.2, "m": 0.3, "diagonal": 0.3, "parameter": 0.3, "F": 0.25, "joint": 0.25, "tail": 0.25}
+CONVERGING = {"d": 0.2, "m": 0.3, "diagonal": 0.3, "parameter": 0.3, "F": 0.5, "joint": 0.5, "tail": 0.25}
 """A ladder whose remaining growth of log C has its upper limit under this has levelled off."""
 DECAYING = {"d": 0.7, "m": 0.7, "diagonal": 0.7, "parameter": 0.7, "F": 0.5, "joint": 0.5, "tail": 0.5}
 """Growth goes on if the lower limit of what remains of it exceeds this."""
@@ -90,7 +90,7 @@ def stand(climbs: list[Climb]) -> list[Standing]:
         if s.growth is None:
             continue
         s.plateau = max(plateau_of(s, standings), highest if s.climb.is_tail else -math.inf)
-        least = s.plateau + math.log(PLATEAU if len(s.ladder.moves) == 1 else JOINT_PLATEAU)
+        least = s.plateau + math.log(JOINT_PLATEAU if s.ladder.kind == "joint" else PLATEAU)
         value, error = s.growth.top
         s.contradicts = s.state is State.RISING and value - 2 * error > least
         s.passes = s.growth.ahead > highest
@@ -117,10 +117,20 @@ def state_of(ladder: Ladder, centres: Centres, growth: Growth | None, level: flo
     return State.CONVERGING if levels_off else State.OPEN
 
 
+def rising_most(standings: list[Standing]) -> Ladder | None:
+    """Of the ladders that seem to rise the one on which growth is the least likely to decay."""
+    rising = [
+        (s.growth.remaining, s.ladder)
+        for s in standings
+        if s.growth and s.growth.slope.low(FLAT_LEVEL) > RISING[s.ladder.kind]
+    ]
+    return max(rising, key=lambda pair: pair[0][:2])[1] if rising else None
+
+
 def plateau_of(s: Standing, standings: list[Standing]) -> float:
     """The largest centre on any ladder where not all of this one's sizes are large; -inf if there is none.
 
-    Large means above the middle of the ladder: what is needed there may be the same growth.
+    Large means in the upper half of the ladder: what is needed there may be the same growth.
     """
     if s.climb.is_tail:
         return float(np.max(s.centres.y[: max(len(s.centres.y) // 2, 1)]))
@@ -131,7 +141,7 @@ def plateau_of(s: Standing, standings: list[Standing]) -> float:
         for other in standings
         if not other.climb.is_tail
         for k, rung in enumerate(other.centres.rungs)
-        if any(other.ladder.rungs[rung].get(n, 0) <= middle[n] for n in middle)
+        if any(other.ladder.rungs[rung].get(n, 0) < middle[n] for n in middle)
     ]
     return max(smaller, default=-math.inf)
 

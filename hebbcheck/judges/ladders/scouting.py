@@ -51,3 +51,22 @@ def demanding(
     most, where = max(found, key=lambda entry: entry[0])
     cheapest = min((point for need, point in found if need >= NEARLY_MOST * most), key=cost)
     return [cheapest] if cheapest is where else [cheapest, where]
+
+
+def saturated(
+    points: list[dict[str, Any]], needs: list[float], first: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """Where ladders in d and m together start: the first point, with the smallest m beyond which hardly more is needed.
+
+    With a smaller m the noise of the features may hide, all along the ladder, what the values need.
+    """
+    others = {n: v for n, v in first.items() if n != "m"}
+    found = [
+        (point["m"], need, point)
+        for point, need in zip(points, needs, strict=True)
+        if "m" in point and all(point[n] == v for n, v in others.items()) and math.isfinite(need)
+    ]
+    most = max((need for _, need, _ in found), default=0.0)
+    if most <= 0:
+        return []
+    return [min((entry for entry in found if entry[1] >= NEARLY_MOST * most), key=lambda entry: entry[0])[2]]
