@@ -303,6 +303,14 @@ def test_growth_below_what_smaller_sizes_need_is_no_contradiction():
     assert s.open
 
 
+def test_what_rounding_needs_leaves_nothing_open():
+    needs_more = climbed("m", lambda x: 1.0, held={"d": 4})
+    s, _ = standing(climbed("d", lambda x: 1.0 * x - 30), needs_more)
+    assert s.state is State.RISING and s.growth.ahead > 1 and not s.open
+    s, _ = standing(climbed("d", lambda x: 1.0 * x - 20), needs_more)
+    assert s.open
+
+
 def test_a_cell_where_all_sizes_are_in_the_upper_half_may_be_the_same_growth():
     rising = climbed("diagonal", lambda x: 0.25 * (x - 8), moves=("d", "m"))
     low, high = (rising.ladder.rungs[k]["d"] for k in (0, -1))

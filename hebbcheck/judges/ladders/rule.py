@@ -27,6 +27,8 @@ REMAINING_TAILS = (0.01, 0.05)
 FLAT_LEVEL = 0.05
 PLATEAU, JOINT_PLATEAU = 0.9, 1.15
 """A rising ladder's top must exceed this share of the constant that smaller sizes need anyway."""
+ROUNDED = 1e-5
+"""A ladder whose top needs less than this share of the largest constant grows by rounding, where sides cancel."""
 LOOKS = 2
 """Ladders are judged at half of the draws and, where that settles nothing, at the end."""
 SPANS = {"d": 2**10, "m": 2**5, "F": 2**4, "n": 2**4, "count": 2**4}
@@ -93,7 +95,7 @@ def stand(climbs: list[Climb]) -> list[Standing]:
         least = s.plateau + math.log(JOINT_PLATEAU if s.ladder.kind == "joint" else PLATEAU)
         value, error = s.growth.top
         s.contradicts = s.state is State.RISING and value - 2 * error > least
-        s.passes = s.growth.ahead > highest
+        s.passes = s.growth.ahead > highest and value > highest + math.log(ROUNDED)
     return standings
 
 
