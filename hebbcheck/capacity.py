@@ -109,7 +109,7 @@ def of(
 def predicted(name: str, facts: FactTable) -> int:
     """The width at which a search starts: about what random facts on the sphere need."""
     F, parameters = facts.F, 2 * facts.d + facts.d_v
-    needed = 3.8 * F + 4 * parameters if name == "gd" else 6.2 * F * math.log(max(F, 2))
+    needed = 3.8 * F + 2.5 * parameters if name == "gd" else 6.2 * F * math.log(max(F, 2))
     return max(1, round(needed / parameters))
 
 
