@@ -219,8 +219,9 @@ def told(found: Sequence[Record]) -> list[str]:
     lost_methods = {r["method"] for r in searched if r["width"] is None}
     if lost_methods:
         names = ", ".join(LABELS[m] for m in METHODS if m in lost_methods)
+        widest = max(r["widest"] for r in searched if r["width"] is None)
         said.append(
-            f"No width up to {WIDEST} stores all facts of some seeds for: {names}; there W is at least shown."
+            f"Of some seeds no width up to {widest} stores all facts for: {names}; W is that of the widest."
         )
     return said
 
