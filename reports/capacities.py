@@ -74,7 +74,8 @@ def numbers(own: Sequence[Record]) -> dict[str, float]:
     """What claims may name, of one replicate.
 
     `<ratio>`: the geometric mean over the sizes that both methods have; `_low` and `_high`: its ends.
-    `exponent_<method>`: of W in F log F; `stored_<method>`: the share of the sizes that some width stores.
+    `exponent_<method>`: of W in F log F; `stored_<method>`: the share of the sizes that some width stores (of the exact
+    kernel: that it stores; `stored_last`: of the largest ones).
     """
     named = {}
     for tied, side in SIDES.items():
@@ -89,6 +90,8 @@ def numbers(own: Sequence[Record]) -> dict[str, float]:
             named[f"stored_{method}{side}"] = mean([float(r["width"] is not None) for r in mine])
         limit = of(own, LIMIT, tied)
         named[f"stored_{LIMIT}{side}"] = mean([float(r["margin"] > 0) for r in limit])
+        last = [max(mine, key=lambda r: r["F"]) for mine in grouped(limit, "d").values()]
+        named[f"stored_last{side}"] = mean([float(r["margin"] > 0) for r in last])
     return named
 
 

@@ -80,3 +80,32 @@ def _row(p: Point) -> dict[str, Any]:
     row = asdict(p)
     row["curve"] = row.pop("method")
     return row | {"cell": f"F = {p.F}, d = {p.d}, {p.seeds} seeds", "solid": int(2 * p.lost < p.seeds)}
+
+
+def forecasts(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Widths against their forecasts, with the line where they agree; {"title", "description", "spec"}."""
+    import altair as alt
+
+    scale = alt.Scale(type="log", nice=False)
+    across = alt.X("forecast:Q", title="width forecast", scale=scale)
+    up = alt.Y("width:Q", title="smallest width m", scale=scale)
+    shown = ["shape:N", "F:Q", "seed:N", "forecast:Q", "width:Q"]
+    dots = (
+        alt.Chart(alt.NamedData("points"))
+        .mark_point(filled=True, size=30)
+        .encode(x=across, y=up, color=alt.Color("shape:N", title=None), tooltip=shown)
+    )
+    line = alt.Chart(alt.NamedData("line")).mark_line(strokeDash=[6, 3]).encode(x=across, y=up)
+    spec = alt.layer(line, dots).to_dict()
+    ends = [float(f(r["forecast"] for r in records)) for f in (min, max)]
+    spec["datasets"] = {
+        "points": [{name: r[name] for name in ("shape", "F", "seed", "forecast", "width")} for r in records],
+        "line": [{"forecast": end, "width": end} for end in ends],
+    }
+    del spec["config"]
+    return {
+        "title": "Smallest widths and their forecasts",
+        "description": "The smallest width of the unwhitened memory against the width that was forecast for it from "
+        "keys and values, one point a set of facts; on the dashed line they agree.",
+        "spec": spec,
+    }
