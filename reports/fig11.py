@@ -102,7 +102,7 @@ def whitening_helps_more(fig):
     title="Under anisotropy some width of the unwhitened construction stores the facts of the last point",
     expect="refuted",
     erratum="With the spike the exact quadratic kernel, the limit of unlimited width, stores d^2/16 facts, seldom "
-    "d^2/8 and never d^2/4: for the unwhitened construction and the NTK there is no width at the larger points of the figure.",
+    "d^2/8 and never d^2/4: the unwhitened construction and the NTK have no width at the larger points.",
 )
 def some_width_stores(fig):
     """The exact quadratic kernel stores all facts at the largest F of each d."""

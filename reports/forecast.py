@@ -79,9 +79,9 @@ def report(settings: Settings, cells: list[dict], results: list[dict]) -> Summar
         charts=[forecasts([r for r in records if r["width"] and r["forecast"]])],
         notes=[
             "The forecast knows keys, values and map, and draws no features. Its one constant was chosen on "
-            f"{CHOSEN_ON}s; the numbers of this figure are those of the other geometries.",
-            "The typical error is the factor exp(mean |log(forecast / width)|) over the sets that have both. Widths were "
-            "searched up to 16384.",
+            f"the {CHOSEN_ON}; the numbers of this figure are those of the other geometries.",
+            "The typical error is the factor exp(mean |log(forecast / width)|) over the sets that have both. Widths "
+            "were searched up to 16384.",
         ],
     )
 
