@@ -29,6 +29,7 @@ def chart(
     description: str,
     points: Sequence[Point],
     lines: Sequence[tuple[str, np.ndarray, np.ndarray]],
+    measure: str = "parameters W",
 ) -> dict[str, Any]:
     """{"title", "description", "spec"}: a Vega-Lite specification with its data inside."""
     import altair as alt  # takes a second to import, and cells are measured without it
@@ -37,26 +38,24 @@ def chart(
     scale = alt.Scale(type="log", nice=False)
     across = alt.X("F:Q", title="facts F", scale=scale)
     colour = alt.Color("curve:N", title=None, scale=alt.Scale(domain=names))
-    up = alt.Y("W:Q", title="parameters W", scale=scale)
+    up = alt.Y("W:Q", title=measure, scale=scale)
     shape = alt.Shape("d:N", title="d") if len({p.d for p in points}) > 1 else alt.Undefined
     shown = [
         alt.Tooltip(f"{name}:{kind}", title=said)
         for name, kind, said in (
             ("curve", "N", "method"),
             ("cell", "N", "cell"),
-            ("W", "Q", "parameters W, median"),
+            ("W", "Q", f"{measure}, median"),
             ("low", "Q", "least"),
             ("high", "Q", "most"),
             ("lost", "Q", "seeds without a width"),
         )
     ]
     measured = alt.Chart(alt.NamedData("points")).encode(x=across, color=colour, tooltip=shown)
-    bars = measured.mark_rule().encode(y=alt.Y("low:Q", title="parameters W", scale=scale), y2="high:Q")
+    bars = measured.mark_rule().encode(y=alt.Y("low:Q", title=measure, scale=scale), y2="high:Q")
     joined = measured.mark_line().encode(y=up, detail="d:N")
-    dots = (
-        measured.mark_point(size=36)
-        .encode(y=up, shape=shape, fillOpacity=alt.FillOpacity("solid:Q", legend=None, scale=None))
-        .properties()
+    dots = measured.mark_point(size=36).encode(
+        y=up, shape=shape, fillOpacity=alt.FillOpacity("solid:Q", legend=None, scale=None)
     )
     bounds = (
         alt.Chart(alt.NamedData("bounds"))

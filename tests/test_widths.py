@@ -164,3 +164,18 @@ def test_the_forecasts_figure():
     summary = figure.summarise(Settings(), cells, results)
     assert {row[0] for row in summary.table["rows"]} == set(forecast.SHAPES)
     assert 1 <= summary.attributes["error"] < 2.5
+
+
+def test_the_fewest_bits_keep_all_facts_and_one_less_does_not():
+    bits = importlib.import_module("hebbcheck.reports.capacity_bits")
+    keys, values = widths.facts(Streams("bits"), widths.sphere, 20, 16, False)
+    f = Streams("bits")("map").permutation(20)
+    mlp = memories.build("whitened", keys, values, f, width=18)
+    fewest = bits.fewest_bits(mlp, keys, values, f)
+
+    def stored(count):
+        levels = 2 ** (count - 1) - 1
+        parts = {n: np.rint(p / np.abs(p).max() * levels) / levels for n, p in mlp.parameters.items()}
+        return memories.GatedMLP(**parts).stores(keys, values, f)
+
+    assert stored(fewest) and fewest > 2 and not any(stored(count) for count in range(2, fewest))
