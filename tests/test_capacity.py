@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
-from hebbcheck import HebbcheckError
+from hebbcheck import HebbcheckError, capacity
 from hebbcheck import geometry as geo
 from hebbcheck.arrays import Streams
-from hebbcheck.capacity import smallest_width
+from hebbcheck.capacity import search, smallest_width
+from hebbcheck.memories import build, construction_named
+from hebbcheck.memories.construction import fact_table, normal
+from hebbcheck.memories.first_width import first_storing
 
 
 def stored(x, widest):
@@ -88,3 +91,156 @@ class Never:
 
     def replace(self, m):
         return self.x.replace(m=m)
+
+
+def facts(F, d, seed, tied=False):
+    streams = Streams("facts", seed)
+    keys, values = (geo.sphere.sample(streams, purpose, F, d) for purpose in ("keys", "values"))
+    return keys, keys if tied else values, streams("map").permutation(F)
+
+
+def dense_margins(keys, values, f, features, readout):
+    """Of each width up to all features: gamma_min from the definition, with all pairs in one array."""
+    everything = range(1, features.shape[1] + 1)
+    outputs = (features[:, :m] @ readout(features[:, :m], values[f]) for m in everything)
+    apart = values[f][:, None, :] - values[None, :, :]
+    pairs = f[:, None] != np.arange(len(values))[None, :]
+    return np.array([np.einsum("ijd,id->ij", apart, o)[pairs].min() for o in outputs])
+
+
+def bilinear_features(keys, seed, m):
+    A, G = (normal(purpose, seed, m, keys.shape[1]) for purpose in ("A", "G"))
+    return np.einsum("rd,id->ir", A, keys) * np.einsum("rd,id->ir", G, keys)
+
+
+def hebbian(Phi, C):
+    return Phi.T @ C
+
+
+def by_energy(Phi, C):
+    return (Phi / np.sum(Phi**2, axis=0)).T @ C
+
+
+def by_pseudoinverse(Phi, C):
+    return np.linalg.pinv(Phi, rcond=1e-8) @ C
+
+
+@pytest.mark.parametrize(
+    ("name", "readout"), [("bilinear", hebbian), ("diagonal", by_energy), ("whitened", by_pseudoinverse)]
+)
+@pytest.mark.parametrize(("F", "d"), [(4, 3), (12, 4), (30, 6), (60, 8)])
+def test_the_first_width_is_that_of_a_dense_computation_of_every_width(name, readout, F, d):
+    for seed in range(3):
+        keys, values, f = facts(F, d, seed)
+        table = fact_table(keys, values, f)
+        found = first_storing(construction_named(name).units(table, seed), table, 150)
+        margins = dense_margins(keys, values, f, bilinear_features(keys, seed, 150), readout)
+        first = next((m for m, margin in enumerate(margins, 1) if margin > 1e-9), None)
+        assert found.width == first
+        assert len(found.judged) == len(set(found.judged)) <= 30
+
+
+@pytest.mark.parametrize("gate", ["relu", "identity"])
+def test_the_first_width_of_the_ntk_is_that_of_building_every_width(gate):
+    for seed in range(3):
+        keys, values, f = facts(14, 6, seed)
+        built = (build("ntk", keys, values, f, width=m, seed=seed, gate=gate) for m in range(1, 151))
+        first = next((m for m, mlp in enumerate(built, 1) if mlp.margins(keys, values, f).min() > 0), None)
+        assert capacity.of("ntk", keys, values, f, seed=seed, gate=gate, widest=150).width == first
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("diagonal", {}),
+        ("whitened", {}),
+        ("data_dependent", {}),
+        ("gd", {"steps": 800, "learning_rate": 0.01}),
+    ],
+)
+def test_a_found_width_stores_and_the_one_before_does_not(name, options, tied):
+    keys, values, f = facts(16, 12, 1, tied)
+    found = capacity.of(name, keys, values, f, seed=1, widest=300, **options)
+
+    def stores(m):
+        return build(name, keys, values, f, width=m, seed=1, **options).stores(keys, values, f)
+
+    assert stores(found.width) and (found.width == 1 or not stores(found.width - 1))
+    assert found.tried[found.width] and found.width == min(m for m, stored in found.tried.items() if stored)
+
+
+@pytest.mark.parametrize("block", [(1, 1), (3, 3), (7, 64), (200, 200)])
+def test_blocks_do_not_change_the_first_width(block):
+    keys, values, f = facts(40, 7, 5)
+    table = fact_table(keys, values, f)
+    for name in ("bilinear", "whitened"):
+        units = construction_named(name).units
+        expected = first_storing(units(table, 2), table, 400).width
+        assert first_storing(units(table, 2), table, 400, blocks=block).width == expected
+
+
+def test_storing_by_luck_is_found_where_a_bisection_passes_it_by():
+    """Of 20 seeds some have a width that stores, and a wider one that does not."""
+    passed = 0
+    for seed in range(20):
+        keys, values, f = facts(12, 10, seed)
+        table = fact_table(keys, values, f)
+        margins = dense_margins(keys, values, f, bilinear_features(keys, seed, 150), hebbian)
+        found = first_storing(construction_named("bilinear").units(table, seed), table, 150).width
+        assert found == next((m for m, margin in enumerate(margins, 1) if margin > 0), None)
+        passed += found is not None and bool(np.any(margins[found:] <= 0))
+    assert passed >= 5
+
+
+def test_units_are_those_of_the_memory_that_is_built():
+    keys, values, f = facts(15, 5, 3)
+    table = fact_table(keys, values, f)
+    for name, options in (
+        ("bilinear", {}),
+        ("diagonal", {"ridge": 0}),
+        ("whitened", {"ridge": 0}),
+        ("ntk", {}),
+    ):
+        units = construction_named(name).units(table, 4)
+        (Phi, B), (more, further) = units.take(5), units.take(4)
+        outputs = np.concatenate([Phi, more], axis=1) @ np.concatenate([B, further])
+        built = build(name, keys, values, f, width=9, seed=4, **options)(keys)
+        factor = np.sum(built * outputs) / np.sum(outputs**2)
+        assert factor > 0
+        np.testing.assert_allclose(factor * outputs, built, rtol=1e-7, atol=1e-9)
+
+
+def test_no_width_stores_what_features_cannot_tell_apart():
+    keys = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    for name in ("bilinear", "whitened", "data_dependent"):
+        found = capacity.of(name, keys, np.eye(3), widest=64)
+        assert found.width is None and found.widest == 64
+
+
+@pytest.mark.parametrize("error", [MemoryError("no memory"), HebbcheckError("a solve"), ZeroDivisionError()])
+def test_an_error_is_an_error(error, monkeypatch):
+    def fails(m):
+        if m > 40:
+            raise error
+        return m >= 17
+
+    assert search(fails, start=20, widest=100).width == 17
+    with pytest.raises(type(error)):
+        search(fails, start=50, widest=100)
+
+
+def test_the_surroundings_of_an_answer_are_tried_again():
+    lucky = {11, 12, 13, *range(16, 100)}
+    plain = search(lambda m: m in lucky, start=16, widest=100, step=1)
+    assert (plain.width, plain.monotone) == (16, True)
+    around = search(lambda m: m in lucky, start=16, widest=100, step=1, around=(3, 2))
+    assert (around.width, around.monotone) == (11, False)
+    assert {17, 18} <= set(around.tried)
+
+
+@pytest.mark.parametrize("growth", [1, 2])
+def test_searches_reach_both_ends(growth):
+    for least in (1, 2, 19, 20):
+        assert search(lambda m, least=least: m >= least, start=7, widest=20, growth=growth).width == least
+    assert search(lambda m: False, start=7, widest=20, growth=growth).width is None

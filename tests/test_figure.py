@@ -168,7 +168,7 @@ def test_a_claim_on_an_unknown_figure_names_the_nearest(tmp_path):
         textwrap.dedent(
             """
             import hebbcheck as hc
-            @hc.claim("c", over=hc.geometry.figure("fig2c"))
+            @hc.claim("c", over=hc.geometry.figure("fig2bb"))
             def c(fig):
                 "Text."
                 return hc.at_least(fig.r2_fitted, 0)

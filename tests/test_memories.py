@@ -156,3 +156,15 @@ def test_floating_point_truncates_within_the_box(t, C):
 def test_floating_point_that_there_is_not(C, t):
     with pytest.raises(HebbcheckError, match="impossible"):
         FloatingPoint(C, t)
+
+
+@pytest.mark.parametrize("memory", ["bilinear", "diagonal", "whitened", "data_dependent"])
+def test_the_parameters_of_a_memory_give_its_outputs(memory):
+    x = geo.facts(memory=memory).draw({"F": 9, "d": 5, "m": 4}, Streams("parameters", memory))
+    np.testing.assert_allclose(outputs(parameters(x), x.keys), x.mlp(x.keys), rtol=1e-9, atol=1e-12)
+
+
+def test_a_memory_without_factors_has_no_parameters():
+    x = geo.facts(memory="quadratic").draw({"F": 9, "d": 5}, Streams("parameters"))
+    with pytest.raises(HebbcheckError, match="no parameters A and G"):
+        parameters(x)

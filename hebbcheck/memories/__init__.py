@@ -52,6 +52,11 @@ def build(
     return construction.build(_found(Construction), name, keys, values, map, width, seed, options)
 
 
+def construction_named(name: str) -> Construction:
+    """The construction of this name.  Raises HebbcheckError for an unknown one."""
+    return construction.found(_found(Construction), name)
+
+
 def constructions() -> dict[str, dict[str, Any]]:
     """What `build` knows: the options of each construction, with their defaults."""
     return {name: made.options() for name, made in sorted(_found(Construction).items())}
@@ -68,4 +73,14 @@ def _subclasses(kind: Any) -> list[Any]:
     return [c for direct in kind.__subclasses__() for c in (direct, *_subclasses(direct))]
 
 
-__all__ = ["Construction", "GatedMLP", "Memory", "build", "constructions", "from_module", "load", "named"]
+__all__ = [
+    "Construction",
+    "GatedMLP",
+    "Memory",
+    "build",
+    "construction_named",
+    "constructions",
+    "from_module",
+    "load",
+    "named",
+]

@@ -15,6 +15,7 @@ from . import readouts
 from .base import Memory
 from .construction import Construction, FactTable, needed_width
 from .mlp import GatedMLP
+from .units import Sketched, Units
 
 if TYPE_CHECKING:
     from ..exact.instances import ExactInstance
@@ -32,6 +33,9 @@ class Bilinear(Memory, Construction):
 
     def construct(self, facts: FactTable, *, width: int | None, seed: int) -> GatedMLP:
         return self._sketched(facts, width, seed, readouts.hebbian)
+
+    def units(self, facts: FactTable, seed: int, **options: Any) -> Units:
+        return Sketched(facts, seed)
 
     def _sketched(
         self, facts: FactTable, width: int | None, seed: int, readout: Callable[[Any, Any], Any]

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import array_api_compat
 import numpy as np
@@ -16,6 +16,9 @@ from ..checks import whole_number
 from ..discovery import nearest
 from ..errors import HebbcheckError
 from .mlp import GatedMLP, host_map
+
+if TYPE_CHECKING:
+    from .units import Units
 
 
 class Construction:
@@ -31,6 +34,16 @@ class Construction:
 
     def construct(self, facts: FactTable, *, width: int | None, seed: int) -> GatedMLP:
         raise NotImplementedError
+
+    cheaper: ClassVar[dict[str, Any]] = {}
+    """Options with which nearly every width stores the same facts at a lower cost."""
+
+    stops_early: ClassVar[bool] = False
+    """Whether building is cheap at widths that store all facts with ease, and dear at those that do not."""
+
+    def units(self, facts: FactTable, seed: int, **options: Any) -> Units | None:
+        """The hidden units, where they are the same at every width up to a common factor."""
+        return None
 
     def options(self) -> dict[str, Any]:
         """The options with their defaults."""
@@ -49,8 +62,11 @@ class FactTable:
     @cached_property
     def codes(self) -> Any:
         """F x d_v, each key's own value."""
-        index = self.xp.asarray(self.map, device=array_api_compat.device(self.values))
-        return self.xp.take(self.values, index, axis=0)
+        return self.xp.take(self.values, self.index(self.map), axis=0)
+
+    def index(self, host: np.ndarray) -> Any:
+        """Whole numbers of the host beside the keys."""
+        return self.xp.asarray(np.ascontiguousarray(host), device=array_api_compat.device(self.keys))
 
     @property
     def xp(self) -> Any:
@@ -93,10 +109,7 @@ def build(
     options: dict[str, Any],
 ) -> GatedMLP:
     """`memories.build`, with the constructions that there are."""
-    if name not in known:
-        hint = nearest(str(name), known) or f"choose one of {', '.join(sorted(known))}"
-        raise HebbcheckError(f"no construction is called {name!r}; {hint}")
-    construction = known[name]
+    construction = found(known, name)
     allowed = construction.options()
     for option in options:
         if option not in allowed:
@@ -123,6 +136,19 @@ def build(
         **made.settings,
     }
     return replace(made.alike(keys), settings=settings)
+
+
+def found(known: dict[str, Construction], name: str) -> Construction:
+    """The construction of this name."""
+    if name not in known:
+        hint = nearest(str(name), known) or f"choose one of {', '.join(sorted(known))}"
+        raise HebbcheckError(f"no construction is called {name!r}; {hint}")
+    return known[name]
+
+
+def fact_table(keys: Any, values: Any, map: Any = None) -> FactTable:
+    """Facts as `memories.build` takes them, checked."""
+    return _facts(_table("keys", keys), _table("values", values), map)
 
 
 def needed_width(name: str, width: int | None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import array_api_compat
 import numpy as np
@@ -50,6 +50,7 @@ class DataDependent(Whitened):
     """
 
     name = "data_dependent"
+    cheaper: ClassVar[dict[str, Any]] = {"tolerance": 1e-3}
 
     def construct(
         self,
@@ -77,6 +78,9 @@ class DataDependent(Whitened):
         return GatedMLP(
             fitted.A, fitted.G, readouts.whitened(Phi, facts.codes, ridge, form), settings=measured
         )
+
+    def units(self, facts: FactTable, seed: int, **options: Any) -> None:
+        return None  # every width has its own fit
 
     def fit(self, x: Instance) -> tuple[np.ndarray, np.ndarray]:
         codes = x._floats("values")[x.map]

@@ -14,6 +14,7 @@ from . import readouts
 from .bilinear import Bilinear
 from .construction import FactTable
 from .mlp import GatedMLP
+from .units import Scaled, Units
 
 if TYPE_CHECKING:
     from ..exact.instances import ExactInstance
@@ -33,6 +34,9 @@ class Diagonal(Bilinear):
     ) -> GatedMLP:
         ridge = finite_number("ridge", ridge, least=0)
         return self._sketched(facts, width, seed, partial(readouts.diagonal, ridge=ridge))
+
+    def units(self, facts: FactTable, seed: int, **options: Any) -> Units | None:
+        return Scaled(facts, seed)
 
     def kernel(self, x: Instance) -> Any:
         return statistics.Features(x.Phi / x.backend.xp.sqrt(self._energies(x)))

@@ -28,6 +28,7 @@ class GD(Construction):
     """
 
     name = "gd"
+    stops_early = True
     no_kernel = "a trained MLP has no kernel of its own; try memories.build('gd', ...) on an instance's facts"
 
     def construct(

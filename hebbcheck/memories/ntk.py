@@ -8,7 +8,8 @@ from typing import Any
 from ..checks import whole_number
 from ..errors import HebbcheckError
 from .construction import Construction, FactTable, needed_width, one_of
-from .mlp import GatedMLP
+from .mlp import GATES, GatedMLP
+from .units import Drawn, Units
 
 
 class NTK(Construction):
@@ -26,16 +27,46 @@ class NTK(Construction):
     def construct(
         self, facts: FactTable, *, width: int | None, seed: int, degree: int = 1, gate: str = "relu"
     ) -> GatedMLP:
-        degree = whole_number("degree", degree, least=0)
-        sign = _sign(one_of("gate", gate, ("relu", "identity")), degree)
+        rule = Rule(facts, degree, gate)
         m = needed_width(self.name, width)
         W = facts.normal("W", seed, m, facts.d)
-        P = facts.normal("P", seed, m, facts.d_v)
-        P = P / facts.xp.linalg.vector_norm(P, axis=1, keepdims=True)
-        lengths = facts.xp.linalg.vector_norm(facts.keys, axis=1, keepdims=True)
-        H = lengths * hermite(degree, facts.keys / lengths @ W.T)
-        up = sign * (H * (facts.codes @ P.T)).T @ facts.keys
+        up, P = rule(W, facts.normal("P", seed, m, facts.d_v))
         return GatedMLP(W, up, P.T / m, gate=gate)
+
+    def units(
+        self, facts: FactTable, seed: int, degree: int = 1, gate: str = "relu", **options: Any
+    ) -> Units:
+        return Hidden(facts, seed, Rule(facts, degree, gate))
+
+
+class Rule:
+    """How the rows of U and of P follow from Gaussian rows."""
+
+    def __init__(self, facts: FactTable, degree: int, gate: str) -> None:
+        self.facts, self.gate = facts, one_of("gate", gate, ("relu", "identity"))
+        self._degree = whole_number("degree", degree, least=0)
+        self._sign = _sign(self.gate, self._degree)
+
+    def __call__(self, W: Any, P: Any) -> tuple[Any, Any]:
+        """U (m x d) and P with unit rows (m x d_v) for W (m x d) and any P (m x d_v)."""
+        facts, norm = self.facts, self.facts.xp.linalg.vector_norm
+        P = P / norm(P, axis=1, keepdims=True)
+        lengths = norm(facts.keys, axis=1, keepdims=True)
+        H = lengths * hermite(self._degree, facts.keys / lengths @ W.T)
+        return self._sign * (H * (facts.codes @ P.T)).T @ facts.keys, P
+
+
+class Hidden(Units):
+    """The NTK's hidden units."""
+
+    def __init__(self, facts: FactTable, seed: int, rule: Rule) -> None:
+        self._rule, self._drawn = rule, Drawn(facts, seed, "W", "P")
+
+    def take(self, count: int) -> tuple[Any, Any]:
+        facts = self._rule.facts
+        W, P = self._drawn.rows(count, facts.d, facts.d_v)
+        up, P = self._rule(W, P)
+        return GATES[self._rule.gate](facts.keys @ W.T) * (facts.keys @ up.T), P
 
 
 def coefficient(gate: str, degree: int) -> float:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import HebbcheckError
+from . import named
+from .bilinear import Bilinear
 
 if TYPE_CHECKING:
     from ..instance import Instance
@@ -115,10 +117,19 @@ def _shaped(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> Parameters:
 
 
 def parameters(x: Instance) -> Parameters:
-    """theta = (A, G, B) with g(z) = B ((A z) * (G z)): the sketch's factors carry m^(-1/4) each (Proposition B.7)."""
+    """theta = (A, G, B) with g(z) = B ((A z) * (G z)): the sketch's factors carry m^(-1/4) each (Proposition B.7).
+
+    A and G are the factors of the instance's memory, the fitted ones of a data-dependent memory.
+    """
+    memory = named(x.raw.memory)
+    if not isinstance(memory, Bilinear):
+        raise HebbcheckError(
+            f"the memory {x.raw.memory!r} has no parameters A and G; a bilinear one is needed; try memory='bilinear'"
+        )
     scale = float(x.m) ** -0.25
     host = x.backend.to_numpy
-    return {"A": scale * host(x.A), "G": scale * host(x.G), "B": host(x.B)}
+    A, G = (scale * host(factor) for factor in memory.factors(x))
+    return {"A": A, "G": G, "B": host(x.B)}
 
 
 def outputs(theta: Parameters, keys: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from . import readouts
 from .bilinear import Bilinear
 from .construction import FactTable
 from .mlp import GatedMLP
+from .units import Orthonormal, Units
 
 if TYPE_CHECKING:
     from ..exact.instances import ExactInstance
@@ -41,6 +42,9 @@ class Whitened(Bilinear):
     ) -> GatedMLP:
         ridge = finite_number("ridge", ridge, least=0)
         return self._sketched(facts, width, seed, partial(readouts.whitened, ridge=ridge, form=form))
+
+    def units(self, facts: FactTable, seed: int, **options: Any) -> Units | None:
+        return Orthonormal(facts, seed)
 
     def kernel(self, x: Instance) -> Any:
         return statistics.Features(x.backend.asarray(self._basis(x)[0]))

@@ -1,0 +1,67 @@
+"""The width that an unwhitened memory will need, from keys, values and map alone: no features are drawn.
+
+Over random features the margin of a pair (i, j) at width m has the mean gamma_ij, that of the exact quadratic kernel,
+and the variance sigma_ij^2 / m: it is a mean of m independent terms (a.k_i)(g.k_i)(a^T M g) with the symmetric matrix
+M = sum_t <v_f(i) - v_j, v_t> k_t k_t^T, and Gaussian moments give, exactly,
+
+    gamma = k_i^T M k_i,    sigma^2 = |k_i|^4 |M|_F^2 + 4 |k_i|^2 |M k_i|^2 + 3 gamma^2.
+
+By the normal law sum_ij P(margin_ij <= 0) pairs are expected to fail at width m.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtr
+
+from .arrays import to_host
+from .memories.construction import fact_table
+
+FAILING = 5.0
+"""Expected failing pairs at the smallest width that stores all facts, about, on spheres.
+
+Pairs fail together, and the first of many widths that stores them is an early one: so it is more than log 2, the number
+of independent pairs.
+"""
+WIDEST = 1e9
+
+
+def moments(keys: np.ndarray, values: np.ndarray, mapping: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """gamma_ij and sigma_ij^2 of each pair, F x |V| (0 where j = f(i)): O(F^2 d d_v) operations."""
+    codes = values[mapping]
+    squares = np.sum(keys**2, axis=1)
+    form = codes.T @ ((keys @ keys.T) ** 2 @ codes)
+    own, other = np.einsum("id,de,ie->i", codes, form, codes), np.einsum("jd,de,je->j", values, form, values)
+    frobenius = np.maximum(own[:, None] + other[None, :] - 2 * codes @ form @ values.T, 0)
+    gamma, image = np.empty_like(frobenius), np.empty_like(frobenius)
+    for i, key in enumerate(keys):
+        weighted = (keys * (keys @ key)[:, None]).T @ codes  # M k_i for every difference of values
+        moved = (codes[i] - values) @ weighted.T
+        gamma[i], image[i] = moved @ key, np.sum(moved**2, axis=1)
+    squares = squares[:, None]
+    return gamma, squares**2 * frobenius + 4 * squares * image + 3 * gamma**2
+
+
+def unwhitened_width(keys: Any, values: Any, map: Any = None, failing: float = FAILING) -> float:
+    """The width at which `failing` pairs are expected to fail: infinite where as many fail at every width.
+
+    keys F x d, values |V| x d_v, map (F,), as `memories.build` takes them.
+    """
+    facts = fact_table(keys, values, map)
+    gamma, variance = moments(to_host(facts.keys), to_host(facts.values), facts.map)
+    competing = facts.map[:, None] != np.arange(gamma.shape[1])[None, :]
+    gamma, deviation = gamma[competing], np.sqrt(variance[competing])
+    never = deviation == 0  # equal values: a margin of zero at every width
+    z = gamma[~never] / deviation[~never]
+
+    def excess(log_width: float) -> float:
+        return float(np.sum(ndtr(-np.exp(log_width / 2) * z))) + np.count_nonzero(never) - failing
+
+    if excess(0.0) <= 0:
+        return 1.0
+    if excess(np.log(WIDEST)) > 0:
+        return float("inf")
+    return float(np.exp(brentq(excess, 0.0, np.log(WIDEST), xtol=1e-4)))

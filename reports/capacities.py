@@ -1,0 +1,250 @@
+"""What searches for the smallest widths say: ratios, exponents with rival rates, a table, charts and notes."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
+
+import numpy as np
+from scipy.special import gammaln
+
+from hebbcheck.figure import Summary
+from hebbcheck.fitting import Interval, exponent
+from hebbcheck.report.numbers import number
+
+from .capacity_charts import Point, chart
+from .widths import LABELS, LIMIT, METHODS, Record, records
+
+SIDES = {True: "", False: "_untied"}
+"""Whether the values are the keys, as in the paper's runs, and how the numbers of that side end."""
+TABLES = {True: "tied", False: "untied"}
+RATES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "F": lambda F: F,
+    "F log F": lambda F: F * np.log(F),
+    "F^1.5": lambda F: F**1.5,
+    "F^2": lambda F: F**2,
+}
+RATIOS = {
+    "dd_gd": ("data_dependent", "gd"),
+    "ntk_dd": ("ntk", "data_dependent"),
+    "whitening": ("bilinear", "whitened"),
+}
+"""Parameters of the first for those of the second."""
+
+
+def counting_bound(F: np.ndarray, bits: float) -> np.ndarray:
+    """The parameters of b bits that a class needs to store every permutation (Theorem 2.4): log2(F!) / b."""
+    return gammaln(np.asarray(F, dtype=float) + 1) / math.log(2) / bits
+
+
+def summarise(title: str, cells: Sequence[dict], results: Sequence[dict], notes: Sequence[str]) -> Summary:
+    """The summary of one geometry."""
+    found = records(list(cells), list(results))
+    replicates = [numbers(own) for own in grouped(found, "replicate").values()]
+    return Summary(
+        attributes={name: mean([r[name] for r in replicates]) for name in replicates[0]},
+        replicates=replicates,
+        table=table(found),
+        charts=[drawn(title, found, tied) for tied in TABLES],
+        notes=[*notes, *told(found)],
+    )
+
+
+def mean(values: Iterable[float]) -> float:
+    known = [v for v in values if math.isfinite(v)]
+    return float(np.mean(known)) if known else math.nan
+
+
+def grouped(found: Iterable[Record], *names: str) -> dict:
+    """Records by the values of these parameters, or by that of one."""
+    groups: dict = defaultdict(list)
+    for record in found:
+        key = tuple(record[name] for name in names)
+        groups[key if len(names) > 1 else key[0]].append(record)
+    return dict(groups)
+
+
+def of(found: Iterable[Record], method: str, tied: bool) -> list[Record]:
+    return [r for r in found if r["method"] == method and r["tied"] == tied]
+
+
+def numbers(own: Sequence[Record]) -> dict[str, float]:
+    """What claims may name, of one replicate.
+
+    `<ratio>`: the geometric mean over the sizes that both methods have; `_low` and `_high`: its ends.
+    `exponent_<method>`: of W in F log F; `stored_<method>`: the share of the sizes that some width stores (of the exact
+    kernel: that it stores; `stored_last`: of the largest ones).
+    """
+    named = {}
+    for tied, side in SIDES.items():
+        for name, (one, other) in RATIOS.items():
+            values = ratios(of(own, one, tied), of(own, other, tied))
+            named[f"{name}{side}"] = float(np.exp(np.mean(np.log(values)))) if values else math.nan
+            named[f"{name}_low{side}"] = min(values, default=math.nan)
+            named[f"{name}_high{side}"] = max(values, default=math.nan)
+        for method in METHODS:
+            mine = of(own, method, tied)
+            named[f"exponent_{method}{side}"] = slope(mine)
+            named[f"stored_{method}{side}"] = mean([float(r["width"] is not None) for r in mine])
+        limit = of(own, LIMIT, tied)
+        named[f"stored_{LIMIT}{side}"] = mean([float(r["margin"] > 0) for r in limit])
+        last = [max(mine, key=lambda r: r["F"]) for mine in grouped(limit, "d").values()]
+        named[f"stored_last{side}"] = mean([float(r["margin"] > 0) for r in last])
+    return named
+
+
+def ratios(one: Iterable[Record], other: Iterable[Record]) -> list[float]:
+    """Parameters of one method for those of the other, at the sizes where the other has a width."""
+    W = {(r["d"], r["F"], r["seed"]): r["W"] for r in one}
+    sizes = {(r["d"], r["F"], r["seed"]): r["W"] for r in other if r["width"] is not None}
+    return [W[size] / sizes[size] for size in sizes if size in W]
+
+
+def slope(mine: Sequence[Record]) -> float:
+    """The exponent of W in F log F by least squares; NaN for fewer than two sizes."""
+    F, W = columns(mine)
+    if len(set(F)) < 2:
+        return math.nan
+    return float(np.polyfit(np.log(F * np.log(F)), np.log(W), 1)[0])
+
+
+def columns(mine: Sequence[Record]) -> tuple[np.ndarray, np.ndarray]:
+    return np.array([r["F"] for r in mine], dtype=float), np.array([r["W"] for r in mine], dtype=float)
+
+
+def pooled_slope(mine: Sequence[Record]) -> Interval:
+    """The same over all seeds, with its 95% interval."""
+    F, W = columns(mine)
+    if len(F) < 3 or len(set(F)) < 2:
+        return Interval(math.nan, math.nan, math.nan)
+    return exponent(F * np.log(F), W)
+
+
+def best_rate(mine: Sequence[Record]) -> tuple[str, float]:
+    """Of the rates with one constant the one of smallest AIC, and by how much F log F is above it."""
+    F, W = columns(mine)
+    if len(set(F)) < 2:
+        return "", math.nan
+    aic = {name: len(F) * math.log(np.var(np.log(W / rate(F))) + 1e-12) for name, rate in RATES.items()}
+    best = min(aic, key=lambda name: aic[name])
+    return best, aic["F log F"] - aic[best]
+
+
+def table(found: Sequence[Record]) -> dict[str, list]:
+    """A row for each method and table: exponent, best rate, and the widths at each size."""
+    sizes = sorted({(r["d"], r["F"]) for r in found})
+    several = len({d for d, _ in sizes}) > 1
+    heads = [f"F = {F}, d = {d}" if several else f"F = {F}" for d, F in sizes]
+    rows = []
+    for method, tied in product((*METHODS, LIMIT), TABLES):
+        mine = of(found, method, tied)
+        if not mine:
+            continue
+        at = grouped(mine, "d", "F")
+        shown = [_widths(at[size]) if size in at else "" for size in sizes]
+        rows.append([LABELS[method], TABLES[tied], *_scaling(mine), *shown])
+    begin = ["method", "keys and values", "exponent in F log F", "95% interval", "best rate (AIC lead)"]
+    return {"columns": [*begin, *(f"width m, {head}" for head in heads)], "rows": rows}
+
+
+def _scaling(mine: Sequence[Record]) -> list:
+    if mine[0]["method"] == LIMIT:
+        return [None, None, None]
+    fit, (rate, lead) = pooled_slope(mine), best_rate(mine)
+    said = f"{rate} ({number(lead, 3)})" if rate else None
+    some = any(r["width"] is None for r in mine)
+    prefix = "at least " if some else ""
+    if not math.isfinite(fit.value):
+        return [None, None, said]
+    return [f"{prefix}{number(fit.value, 3)}", f"[{number(fit.low, 3)}, {number(fit.high, 3)}]", said]
+
+
+def _widths(mine: Sequence[Record]) -> str:
+    """Median and ends over the seeds; for the exact kernel how many seeds it stores."""
+    if mine[0]["method"] == LIMIT:
+        return f"{sum(r['margin'] > 0 for r in mine)} of {len(mine)} stored"
+    widths = sorted(math.inf if r["width"] is None else r["width"] for r in mine)
+    low, middle, high = widths[0], widths[(len(widths) - 1) // 2], widths[-1]
+    if low == math.inf:
+        return "none"
+    ends = f"{low:g} to {high:g}" if high < math.inf else f"{low:g} to none"
+    return ends if middle == math.inf else f"{middle:g} ({ends})"
+
+
+def drawn(title: str, found: Sequence[Record], tied: bool) -> dict:
+    """W against F for every method, with the counting bounds; where no width stores, at the widest tried."""
+    groups = grouped([r for r in found if r["tied"] == tied and r["method"] != LIMIT], "method", "d", "F")
+    points = []
+    for (method, d, F), mine in groups.items():
+        W = sorted(r["W"] for r in mine)
+        lost = sum(r["width"] is None for r in mine)
+        middle = W[(len(W) - 1) // 2]
+        points.append(Point(LABELS[method], d, F, middle, W[0], W[-1], len(mine), lost))
+    F = np.unique([p.F for p in points])
+    bounds = {
+        f"counting bound, {bits} bit{'s' * (bits > 1)} a parameter": counting_bound(F, bits)
+        for bits in (1, 32)
+    }
+    return chart(
+        title=f"{title}, {TABLES[tied]}",
+        description=(
+            f"{title}, {TABLES[tied]} keys and values: the parameters W = 3md of the smallest width that stores F "
+            "facts, median over the seeds with its ends, and the fewest that store every permutation (Theorem 2.4). "
+            "Hollow: for most seeds no width that was tried stores them, and the widest is shown."
+        ),
+        points=points,
+        lines=[(name, F, W) for name, W in bounds.items()],
+    )
+
+
+def told(found: Sequence[Record]) -> list[str]:
+    """What a reader should know of the numbers."""
+    searched = [r for r in found if r["method"] != LIMIT]
+    odd = sum(not r["monotone"] for r in searched)
+    seeds = len({r["seed"] for r in found})
+    said = [
+        f"{seeds} seeds; one set of facts, one map and nested weights a seed, the same for all methods. W = 3md.",
+        "Of the unwhitened memory and the NTK every smaller width was ruled out; the answers of the others are widths "
+        "that store all facts while the width before does not.",
+        f"In {odd} of {len(searched)} searches a wider memory was seen to lose facts that a narrower one stores.",
+    ]
+    for tied in TABLES:
+        limit = grouped(of(found, LIMIT, tied), "d", "F")
+        lost = [(d, F) for (d, F), mine in sorted(limit.items()) if all(r["margin"] <= 0 for r in mine)]
+        if lost:
+            d, F = lost[0]
+            said.append(
+                f"{TABLES[tied].capitalize()}: the exact quadratic kernel, the limit of ever wider unwhitened memories "
+                f"and of the NTK, stores the facts of no seed at F = {F}, d = {d}: there width does not help."
+            )
+    lost_methods = {r["method"] for r in searched if r["width"] is None}
+    if lost_methods:
+        names = ", ".join(LABELS[m] for m in METHODS if m in lost_methods)
+        widest = max(r["widest"] for r in searched if r["width"] is None)
+        said.append(
+            f"Of some seeds no width up to {widest} stores all facts for: {names}; W is that of the widest."
+        )
+    return said
+
+
+def numbers_of_whitening(own: Sequence[Record]) -> dict[str, float]:
+    """How many times fewer parameters whitening needs, with the spike for without it, of one replicate.
+
+    The geometric mean over the sizes that the unwhitened memory stores without the spike.
+    """
+    named = {}
+    for tied, side in SIDES.items():
+        W = {(r["method"], bool(r["beta"]), r["d"], r["F"]): r for r in own if r["tied"] == tied}
+        gains = [
+            _saved(W, True, d, F) / _saved(W, False, d, F)
+            for method, spiked, d, F in W
+            if (method, spiked) == ("bilinear", False) and W[method, False, d, F]["width"] is not None
+        ]
+        named[f"whitening_gain{side}"] = float(np.exp(np.mean(np.log(gains)))) if gains else math.nan
+    return named
+
+
+def _saved(found: dict[tuple, Record], spiked: bool, d: int, F: int) -> float:
+    return found["bilinear", spiked, d, F]["W"] / found["whitened", spiked, d, F]["W"]
