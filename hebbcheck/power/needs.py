@@ -45,10 +45,9 @@ def growing(mutant: Claim, settings: Settings, streams: Streams, seconds: float)
     for ladder in _ladders(mutant, settings, streams, seconds):
         needs = []
         for numbers in ladder.rungs:
-            child = streams.child(sorted(numbers.items()), ladder.choice)
+            shared = streams.child(*ladder[:2])  # by all rungs, so that what differs is the sizes
             found = [
-                _need(mutant, settings, numbers, child.child(i), ladder.choice, streams.child(*ladder[:2]))
-                for i in range(DRAWS)
+                _need(mutant, settings, numbers, shared.child(i), ladder.choice, shared) for i in range(DRAWS)
             ]
             draws += DRAWS
             known = [need for need in found if need is not None]
