@@ -208,7 +208,8 @@ def test_near_square_solves_are_those_of_the_singular_values(monkeypatch, m):
     monkeypatch.setattr(data_dependent, "SMALL", 1 << 21)
     written_out = data_dependent.fit(keys, keys[mapping], *factors, 1e-10, 1)
     assert all(solve.residual < 1e-10 for solve in (*by_gram.solves.values(), *written_out.solves.values()))
-    np.testing.assert_allclose(by_gram.G, written_out.G, rtol=1e-3, atol=1e-5 * np.abs(written_out.G).max())
+    near = 1e-4 * np.abs(written_out.G).max()  # residuals of 1e-10, times the conditioning near square
+    np.testing.assert_allclose(by_gram.G, written_out.G, rtol=0, atol=near)
 
 
 @pytest.mark.parametrize("dual", [False, True])
