@@ -48,6 +48,7 @@ fig11 = Figure(
     cells=cells,
     measure=measure,
     summarise=report,
+    package="torch",
 )
 
 

@@ -33,6 +33,7 @@ fig2c = Figure(
     cells=cells,
     measure=measure,
     summarise=report,
+    package="torch",
 )
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import HebbcheckError
 from .output import Screen, one_line
 from .running import Running, run_options
+
+if TYPE_CHECKING:
+    from ..claim import Claim
 
 
 @click.command()
@@ -23,6 +26,8 @@ def verify(select: tuple[str, ...], **options: Any) -> int:
 
     running = Running(**options)
     claims = selected(select)
+    if not select:
+        claims = _measurable(running.screen, claims)
     for warning in unknown_needs(claims):
         running.screen.warn(warning)
     begun = time.perf_counter()
@@ -61,6 +66,17 @@ def reproduce(figures: tuple[str, ...], **options: Any) -> int:
 
 
 COMMANDS = (verify, reproduce)
+
+
+def _measurable(screen: Screen, claims: list[Claim]) -> list[Claim]:
+    """The claims but those on figures whose package is missing; says which are left out."""
+    from ..figure import left_out
+
+    without = left_out(claims)
+    for package in sorted(set(without.values())):
+        ids = ", ".join(claim.id for claim in without if without[claim] == package)
+        screen.warn(f"left out, since {package} is not installed: {ids}; try pip install {package}")
+    return [claim for claim in claims if claim not in without]
 
 
 def _conclude(screen: Screen, records: list[dict[str, Any]], seconds: float) -> None:

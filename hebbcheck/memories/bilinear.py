@@ -34,7 +34,7 @@ class Bilinear(Memory, Construction):
     def construct(self, facts: FactTable, *, width: int | None, seed: int) -> GatedMLP:
         return self._sketched(facts, width, seed, readouts.hebbian)
 
-    def units(self, facts: FactTable, seed: int, **options: Any) -> Units:
+    def units(self, facts: FactTable, seed: int, **options: Any) -> Units | None:
         return Sketched(facts, seed)
 
     def _sketched(

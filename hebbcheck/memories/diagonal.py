@@ -35,7 +35,7 @@ class Diagonal(Bilinear):
         ridge = finite_number("ridge", ridge, least=0)
         return self._sketched(facts, width, seed, partial(readouts.diagonal, ridge=ridge))
 
-    def units(self, facts: FactTable, seed: int, **options: Any) -> Units | None:
+    def units(self, facts: FactTable, seed: int, **options: Any) -> Units:
         return Scaled(facts, seed)
 
     def kernel(self, x: Instance) -> Any:
