@@ -112,7 +112,7 @@ class ClaimItem(pytest.Item):
 
     def runtest(self) -> None:
         (record,) = runner(self.config).verify([self.claim])
-        self.user_properties.append(("verdict", record["verdict"]))
+        self.user_properties.append(("verdict", str(record["verdict"])))
         if not record["passed"]:
             raise NotAsExpected(record)
 

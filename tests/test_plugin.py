@@ -68,6 +68,11 @@ def test_each_claim_is_an_item_that_passes_as_expected(pytester):
     )
 
 
+def test_claims_are_judged_in_worker_processes_too(pytester):
+    pytester.makepyfile(claims_mine=CLAIMS)
+    assert outcomes(pytester, "-n", "1", "claims_mine.py") == {"passed": 2, "failed": 1}
+
+
 def test_a_failure_is_told_in_a_few_lines_without_a_traceback(pytester):
     pytester.makepyfile(claims_mine=CLAIMS)
     result = pytester.runpytest("claims_mine.py::mine.trace")
