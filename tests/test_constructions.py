@@ -1,5 +1,6 @@
 """The constructions, against slow definitions: Algorithm 1 as written, dense normal equations, expectations."""
 
+import importlib
 import math
 
 import numpy as np
@@ -10,8 +11,8 @@ from hebbcheck import HebbcheckError, memories
 from hebbcheck import geometry as geo
 from hebbcheck.arrays import BACKENDS, Backend, Streams
 from hebbcheck.least_squares import by_cholesky, minimum_norm
-from hebbcheck.memories import data_dependent, ntk, readouts
-from hebbcheck.memories.construction import normal
+from hebbcheck.memories import data_dependent, gd, ntk, readouts
+from hebbcheck.memories.construction import fact_table, normal
 
 WIDTHS = {"quadratic": None}
 SKETCHED = ("bilinear", "diagonal", "whitened", "data_dependent")
@@ -363,6 +364,24 @@ def test_gd_with_other_gates_biases_and_losses(options):
     assert mlp.gate == options.get("gate", "identity") and (mlp.b is not None) == ("biases" in options)
     assert mlp.margins(keys, keys, mapping).min() > 0.02 and mlp.settings["steps_taken"] < 3000
     assert mlp.settings.items() >= options.items()
+
+
+@pytest.mark.parametrize("biases", [False, True])
+@pytest.mark.parametrize("gate", ["identity", "relu", "swish"])
+@pytest.mark.parametrize("loss", ["cross_entropy", "mse"])
+@pytest.mark.parametrize("m, values", [(3, 6), (9, 6), (4, 1)])
+def test_the_gradient_of_gd_is_that_of_automatic_differentiation(biases, gate, loss, m, values):
+    torch = pytest.importorskip("torch")
+    training = importlib.import_module("hebbcheck.torched.training")
+    table = fact_table(*facts(F=7, d=4, d_v=5, count=values))
+    task = training.Task(table, training.Plan(gate, loss, 1, 0.0, 1e-3, 1e-6, 1, "float64"), torch.float64)
+    parts = {k: torch.tensor(v.copy()) for k, v in gd.initial(4, 5, m, 0, biases).items()}
+    weights, slopes = training.Weights(parts), training.Weights(parts)
+    training.gradient(task, weights, into=slopes)
+    recorded = {name: part.requires_grad_(True) for name, part in parts.items()}
+    task.loss(recorded).backward()
+    for name, part in recorded.items():
+        np.testing.assert_allclose(slopes.parts[name], part.grad, atol=1e-13)
 
 
 def test_gd_keeps_its_best_iterate_and_starts_as_torch_layers_do():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,9 +13,8 @@ from torch.nn import functional
 from ..arrays import to_host
 from ..memories.construction import FactTable
 from ..memories.mlp import GatedMLP
+from .gradient import Parameters, Weights, gradient
 from .module import hidden
-
-Parameters = dict[str, torch.Tensor]
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class Best:
 
     def offer(self, stored: int, margin: float, step: int, theta: Parameters) -> None:
         if (stored, margin) > (self.stored, self.margin):
-            copy = {name: part.detach().clone() for name, part in theta.items()}
+            copy = {name: part.clone() for name, part in theta.items()}
             self.stored, self.margin, self.step, self.theta = stored, margin, step, copy
 
 
@@ -64,22 +62,28 @@ class Task:
         self.plan = plan
 
     def scores(self, theta: Parameters) -> torch.Tensor:
-        """F x |V|, <v_j, output at k_i>, by the cheaper order of products."""
-        units = hidden(self.keys, theta, self.plan.gate)
-        if units.shape[1] > self.values.shape[1]:
-            return self.outputs(theta) @ self.values.T
+        """F x |V|, <v_j, output at k_i>."""
+        return self.scores_of(hidden(self.keys, theta, self.plan.gate), theta)
+
+    def scores_of(self, units: torch.Tensor, theta: Parameters) -> torch.Tensor:
+        """The same from the hidden units, by the cheaper order of products."""
+        if not self.is_narrow(units):
+            return self.outputs_of(units, theta) @ self.values.T
         scores = units @ (self.values @ theta["B"]).T
         return scores + self.values @ theta["b"] if "b" in theta else scores
 
-    def outputs(self, theta: Parameters) -> torch.Tensor:
-        return functional.linear(hidden(self.keys, theta, self.plan.gate), theta["B"], theta.get("b"))
+    def is_narrow(self, units: torch.Tensor) -> bool:
+        return units.shape[1] <= self.values.shape[1]
+
+    def outputs_of(self, units: torch.Tensor, theta: Parameters) -> torch.Tensor:
+        return functional.linear(units, theta["B"], theta.get("b"))
 
     def loss(self, theta: Parameters) -> torch.Tensor:
+        units = hidden(self.keys, theta, self.plan.gate)
         if self.plan.loss == "mse":
-            return functional.mse_loss(self.outputs(theta), self.codes)
-        return functional.cross_entropy(self.scores(theta), self.map)
+            return functional.mse_loss(self.outputs_of(units, theta), self.codes)
+        return functional.cross_entropy(self.scores_of(units, theta), self.map)
 
-    @torch.no_grad()
     def judged(self, theta: Parameters) -> tuple[int, float]:
         """(facts stored, the smallest margin)."""
         scores = self.scores(theta)
@@ -88,6 +92,7 @@ class Task:
         return int((margins > 0).sum()), float(margins.min())
 
 
+@torch.no_grad()
 def train(facts: FactTable, theta: dict[str, np.ndarray], plan: Plan) -> GatedMLP:
     """The trained memory in float64, in the facts' array library; its settings say what was reached."""
     task, check = (Task(facts, plan, getattr(torch, kind)) for kind in (plan.precision, "float64"))
@@ -110,32 +115,26 @@ def train(facts: FactTable, theta: dict[str, np.ndarray], plan: Plan) -> GatedML
 
 def _descend(task: Task, check: Task, theta: Parameters) -> tuple[Best, int]:
     """(the best iterate, the steps taken)."""
-    for part in theta.values():
-        part.requires_grad_(True)
+    weights, slopes = Weights(theta), Weights(theta)
+    weights.vector.grad = slopes.vector
     plan, best = task.plan, Best()
-    optimiser = torch.optim.Adam(theta.values(), lr=plan.learning_rate)
+    optimiser = torch.optim.Adam([weights.vector], lr=plan.learning_rate, fused=True)
     for step in range(plan.steps + 1):
         if step % plan.every == 0 or step == plan.steps:
-            stored, margin = task.judged(theta)
-            best.offer(stored, margin, step, theta)
-            if margin > plan.margin and _finished(check, theta, plan):
-                best.offer(stored, math.inf, step, theta)
+            stored, margin = task.judged(weights.parts)
+            best.offer(stored, margin, step, weights.parts)
+            if margin > plan.margin and _finished(check, weights.parts, plan):
+                best.offer(stored, math.inf, step, weights.parts)
                 return best, step
         if step < plan.steps:
-            _step(optimiser, plan.rate(step), lambda: task.loss(theta))
+            gradient(task, weights, into=slopes)
+            optimiser.param_groups[0]["lr"] = plan.rate(step)
+            optimiser.step()
     return best, plan.steps
 
 
 def _finished(check: Task, theta: Parameters, plan: Plan) -> bool:
     return check.judged({name: part.double() for name, part in theta.items()})[1] > plan.margin
-
-
-def _step(optimiser: torch.optim.Optimizer, rate: float, loss: Callable[[], torch.Tensor]) -> None:
-    for group in optimiser.param_groups:
-        group["lr"] = rate
-    optimiser.zero_grad()
-    loss().backward()
-    optimiser.step()
 
 
 def _tensor(part: Any, dtype: torch.dtype, device: Any = None) -> torch.Tensor:
