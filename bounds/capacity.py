@@ -113,7 +113,7 @@ def demanded(x):
             sqrt(x.E_K * x.E_v) * x.kappa < x.K_diag_min * x.V_min
         ),
     },
-    needs=["B.25"],
+    needs=["B.25", "B.27"],
 )
 def stored_by_condition(x):
     r"""E_K E_v \kappa^2 < (K_{\min}^{\mathrm{diag}} V_{\min})^2,\ V_{ij} \ge 0

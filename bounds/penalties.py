@@ -36,7 +36,7 @@ def sharpest(x):
         "F >= 2": lambda x: x.F >= 2,
         "d >= 4 log F": lambda x: x.d >= 4 * log(x.F),
     },
-    needs=["eq10"],
+    needs=["eq10", "B.26"],
 )
 def margin_in_penalties(x):
     r"""\gamma_{\min} \ge \tfrac12 S_{\mathrm{sig}}

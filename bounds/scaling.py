@@ -92,7 +92,7 @@ def isotropic_margin_as_printed(x, *, C):
         "m <= d^2/L": lambda x: x.m <= x.d**2 / x.L,
     },
     fails_at_most="delta",
-    needs=["4.1"],
+    needs=["4.1", "B.31"],
 )
 def isotropic_margin_of_the_region(x):
     r"\gamma_{\min} \ge 1 - 5 \sqrt{\frac{FL}{md}}, \quad L = \log \frac{2F^2}{\delta}"

@@ -113,7 +113,7 @@ def welch_from_diagonal(k):
 
 
 @hc.claim(
-    "B.34.printed",
+    "B.34.diagonal.printed",
     over=kernels,
     title="Welch lower bound from the diagonal's deviation, as printed",
     source="Lemma B.34, third display",
