@@ -1,4 +1,4 @@
-"""A claim of each kind and the flagship themes on a CUDA device:  python tests/on_cuda.py STORE"""
+"""A claim of each kind and the flagship themes on a CUDA device:  python tests/on_cuda.py STORE SELECT..."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 
-def main(store: str) -> int:
+def main(store: str, *selected: str) -> int:
     if not torch.cuda.is_available():
         print("skipped: no CUDA device")
         return 0
@@ -15,11 +15,11 @@ def main(store: str) -> int:
     codes = []
     for dtype in ("float64", "float32"):
         options = ["--backend=torch", "--device=cuda", f"--dtype={dtype}", f"--store={store}"]
-        for words in ([claims], []):
+        for words in ([claims], selected):
             command = ["hebbcheck", "verify", *words, *options]
             codes.append(subprocess.run(command, check=False).returncode)
     return max(codes)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))
