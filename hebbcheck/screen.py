@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import cache, partial, reduce
 from typing import Any
 
 import array_api_extra as xpx
@@ -113,7 +113,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Block:
-    """Those facts as rows in the tiles' dtype, with what the products with Columns need of them.
+    """Those facts as rows, but for K in the tiles' dtype, with what the products with Columns need of them.
 
     ``codes`` @ columns.codes^T holds <c_i, c_t> and below it the cross-talk; ``factors`` @ columns.factors^T
     holds sum_s <w, c_s>^2 over all s.
@@ -134,8 +134,7 @@ class Block:
         left = xp.astype(xp.concat([left, own[:, None]], axis=1), dtype)
         factors, squares = columns.factors[facts, :-2], columns.factors[facts, -1:]
         factors = xp.concat([-2 * factors, squares, xp.ones_like(squares)], axis=1)
-        K, diagonal = (xp.astype(part, dtype, copy=False) for part in (kernel.K, kernel.diagonal))
-        return cls(facts, K, diagonal, left, factors)
+        return cls(facts, kernel.K, xp.astype(kernel.diagonal, dtype), left, factors)
 
 
 def optimistic(p: Problem, kernel: Any, diagonal: Any, block: int, at_once: int = 1) -> dict[str, Any]:
@@ -145,7 +144,8 @@ def optimistic(p: Problem, kernel: Any, diagonal: Any, block: int, at_once: int 
     """
     np.empty(ALLOCATOR_HINT, dtype=np.uint8)
     screen = Screen.of(p, kernel, diagonal)
-    columns = [Columns.of(screen, dtype) for dtype in screen.dtypes()]
+    columns = cache(partial(Columns.of, screen))
+    columns(screen.dtypes()[0])  # before there are threads, which would each make their own
     work = partial(_reach_of_block, screen, columns)
     parts = threads.share_out(work, list(spans(0, p.F, block)), at_once)
     return {
@@ -154,10 +154,11 @@ def optimistic(p: Problem, kernel: Any, diagonal: Any, block: int, at_once: int 
     }
 
 
-def _reach_of_block(screen: Screen, columns: list[Columns], facts: slice) -> dict[str, Any]:
+def _reach_of_block(screen: Screen, columns: Callable[[Any], Columns], facts: slice) -> dict[str, Any]:
     xp, kernel = screen.p.xp, Kernel.of(screen, facts)
     with np.errstate(all="ignore"):  # bounds that are not finite are never trusted
-        for some in columns:
+        for dtype in screen.dtypes():
+            some = columns(dtype)
             rows = Block.of(screen.p, some, kernel)
             tiles = [_tile(screen.p, some, rows, tile) for tile in spans(0, screen.p.F, TILE_COLUMNS)]
             lowest = reduce(partial(_merge, xp.minimum), [low for low, _ in tiles])
@@ -191,7 +192,8 @@ def _tile(p: Problem, columns: Columns, rows: Block, tile: slice) -> tuple[dict[
     energy = rows.factors @ columns.factors[tile, :].T
     energy -= V
     del V
-    competitor = rows.K[:, tile] * U
+    competitor = xp.astype(rows.K[:, tile], U.dtype)
+    competitor *= U
     signal += competitor
     lowest["signal"] = xp.min(signal, axis=1)
     del signal

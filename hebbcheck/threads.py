@@ -1,10 +1,11 @@
-"""The threads of the BLAS behind numpy: they serve products alone, and blocks shared out among threads serve all."""
+"""Threads: blocks of rows shared out among them serve all operations, those of a library its larger ones alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -18,20 +19,43 @@ def _blas() -> ThreadpoolController:
 
 
 def available(array: Any) -> int:
-    """As many as the products of numpy arrays use now; 1 for a library that has its own for everything."""
-    if not array_api_compat.is_numpy_array(array):
-        return 1
-    return min((library.num_threads for library in _blas().lib_controllers), default=1)
+    """As many as the array's library uses now on this machine's cores."""
+    if array_api_compat.is_numpy_array(array):
+        return min((library.num_threads for library in _blas().lib_controllers), default=1)
+    return sys.modules["torch"].get_num_threads() if _is_on_torch_cpu(array) else 1
 
 
-def one_for_products(array: Any) -> AbstractContextManager:
-    """Products of numpy arrays on one thread: small ones are no slower, and rounding is the same everywhere."""
-    return _blas().limit(limits=1) if array_api_compat.is_numpy_array(array) else nullcontext()
+@contextmanager
+def one_for_products(array: Any) -> Iterator[None]:
+    """The array's library on one thread: small products are no slower, and rounding is the same everywhere."""
+    if array_api_compat.is_numpy_array(array):
+        with _blas().limit(limits=1):
+            yield
+    elif _is_on_torch_cpu(array):
+        torch = sys.modules["torch"]
+        before = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+    else:
+        yield
 
 
 def share_out(work: Callable[[slice], Any], parts: list[slice], threads: int) -> list[Any]:
     """The work on each part, in order."""
     if threads == 1 or len(parts) == 1:
         return [work(part) for part in parts]
-    with ThreadPoolExecutor(min(threads, len(parts))) as pool:
+    with ThreadPoolExecutor(min(threads, len(parts)), initializer=_alone) as pool:
         return list(pool.map(work, parts))
+
+
+def _alone() -> None:
+    """torch's operations in a new thread of ours on no more threads: it keeps their number thread by thread."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
+
+
+def _is_on_torch_cpu(array: Any) -> bool:
+    return array_api_compat.is_torch_array(array) and array.device.type == "cpu"
