@@ -79,6 +79,10 @@ def of(
     """
     facts = fact_table(keys, values, map)
     construction = memories.construction_named(name)
+    if not construction.free_width:
+        raise HebbcheckError(
+            f"{name!r} has one width for each d; a search needs widths that vary; try memories.build({name!r}, ...)"
+        )
     widest = max(1, min(WIDEST, MOST_ENTRIES // facts.F)) if widest is None else widest
     around = around or (int(not construction.stops_early), 1)
 

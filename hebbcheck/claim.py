@@ -128,12 +128,13 @@ class Claim:
 
     @cached_property
     def digest(self) -> str:
-        """Changes whenever the file that the claim stands in does, one beside it that it imports, or its family."""
+        """Changes whenever its file does, one beside it that it imports, an array that it reads, or its family."""
         try:
             code = sources.digest(Path(self.file))
         except OSError:
             code = _source_of(self.function)
-        return hashlib.sha256("\0".join([self.id, code, self.family.fingerprint]).encode()).hexdigest()
+        data = sources.data_digest(self.function, *self.given.values())
+        return hashlib.sha256("\0".join([self.id, code, data, self.family.fingerprint]).encode()).hexdigest()
 
     @cached_property
     def reference(self) -> Any:

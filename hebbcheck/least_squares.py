@@ -11,6 +11,7 @@ import array_api_compat
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from .arrays import alike, to_host
 from .errors import HebbcheckError
 
 SHIFTS = (1e-13, 1e-11, 1e-9, 1e-7)
@@ -26,6 +27,24 @@ class Solution:
     x: Any
     residual: float
     iterations: int
+
+
+def pseudo_inverse(matrix: Any) -> Any:
+    """The Moore-Penrose inverse; singular values below eps times the longer side times the largest count as zero.
+
+    Where the library's own decomposition does not converge (torch's may not, where singular values repeat), numpy's in
+    float64 serves.  Of a matrix that is not finite all entries are NaN.
+    """
+    xp = array_api_compat.array_namespace(matrix)
+    if not bool(xp.all(xp.isfinite(matrix))):
+        return xp.full_like(matrix.T, xp.nan)
+    try:
+        return xp.linalg.pinv(matrix)
+    except Exception as error:
+        if not type(error).__name__.endswith("LinAlgError"):  # each library has one of its own
+            raise
+    cut = max(matrix.shape) * float(xp.finfo(matrix.dtype).eps)
+    return alike(np.linalg.pinv(to_host(matrix).astype(np.float64), rtol=cut), matrix)
 
 
 def minimum_norm(

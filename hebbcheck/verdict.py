@@ -116,6 +116,13 @@ def as_sentence(reason: str) -> str:
     return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
 
 
+def nothing_judged(what: str, undefined: int, assumptions: dict) -> str:
+    """Why there is no evidence, where every draw (`what` it is called) missed the assumptions or was undefined."""
+    if assumptions:
+        return f"No {what} met the assumptions ({undefined} were undefined)."
+    return f"The relation was undefined (NaN, or a division by zero) on each {what} of {undefined}."
+
+
 def strict_json(value: Any) -> Any:
     """The value with infinities and NaN as null and everything else as JSON has it."""
     if isinstance(value, dict):

@@ -12,6 +12,11 @@ from hebbcheck.memories.construction import fact_table, normal
 from hebbcheck.memories.first_width import first_storing
 
 
+def test_a_construction_of_one_width_has_no_smallest_one():
+    with pytest.raises(HebbcheckError, match="'quadratic' has one width for each d"):
+        capacity.of("quadratic", np.eye(3), np.eye(3))
+
+
 def stored(x, widest):
     return [x.replace(m=m).gamma_min > 0 for m in range(1, widest + 1)]
 

@@ -40,6 +40,17 @@ def facts_claim(form, given=None, id="facts", **family):
     return Claim(id, form, geo.facts(**family), given=given or {}, fails_at_most="delta")
 
 
+def whole_sizes(rng, N, k, delta):
+    return {"x": float(np.abs(rng.standard_normal(N)).mean()) + 0 * rng.standard_normal(k).sum()}
+
+
+def test_sizes_of_other_names_are_whole_and_the_verdict_says_what_it_does_not_see(brief):
+    sizes = geo.family(whole_sizes, N=(10, 5000), k=(1, 12), delta=[0.5, 0.1])
+    finding = judged(Claim("whole", lambda v, *, C: hc.at_most(v.x, C), sizes, fails_at_most="delta"))
+    assert finding.outcome == "supported"
+    assert "powers of N below 0.25 are not seen; k was not varied" in finding.reason
+
+
 def coherence(x, *, C):
     return hc.at_most(1 - x.V_min, C * hc.sqrt(x.L / (x.d - 1)))
 

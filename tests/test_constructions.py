@@ -10,7 +10,7 @@ import scipy.sparse.linalg as sparse
 from hebbcheck import HebbcheckError, memories
 from hebbcheck import geometry as geo
 from hebbcheck.arrays import BACKENDS, Backend, Streams
-from hebbcheck.least_squares import by_cholesky, minimum_norm
+from hebbcheck.least_squares import by_cholesky, minimum_norm, pseudo_inverse
 from hebbcheck.memories import data_dependent, gd, ntk, readouts
 from hebbcheck.memories.construction import fact_table, normal
 
@@ -327,6 +327,41 @@ def test_hermite_coefficients_of_the_gates():
     for gate, degree in (("relu", 3), ("identity", 2)):
         with pytest.raises(HebbcheckError, match=f"{gate}.* no Hermite component of degree {degree}"):
             memories.build("ntk", np.eye(3), np.eye(3), width=4, degree=degree, gate=gate)
+
+
+@pytest.mark.parametrize("name", ["bilinear", "whitened", "data_dependent", "ntk"])
+def test_facts_too_large_for_floating_point_are_refused(name):
+    with pytest.raises(HebbcheckError, match="parameters that are not finite"), np.errstate(all="ignore"):
+        memories.build(name, np.eye(4) * 1e200, np.eye(4) * 1e200, width=5)
+
+
+def test_whole_numbers_are_queries():
+    keys = np.array([[1, 0], [0, 2], [-1, 1]])
+    mlp = memories.build("bilinear", keys, np.eye(3), width=40)
+    assert mlp.stores(keys, np.eye(3)) == mlp.stores(keys.astype(float), np.eye(3))
+
+
+# --- the pseudo-inverse
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["numpy", "torch"])
+def test_a_decomposition_that_does_not_converge_is_done_by_another_library(name, dtype, monkeypatch):
+    pytest.importorskip(name)
+    backend = Backend(name, dtype=dtype)
+    thin = np.random.default_rng(5).standard_normal((7, 3))
+    matrix = backend.asarray(thin @ thin.T)
+    straight = backend.to_numpy(pseudo_inverse(matrix))
+    LinAlgError = importlib.import_module(name).linalg.LinAlgError
+
+    def gives_up(matrix):
+        raise LinAlgError("the algorithm failed to converge")
+
+    monkeypatch.setattr(backend.xp.linalg, "pinv", gives_up)
+    again = pseudo_inverse(matrix)
+    assert again.dtype == matrix.dtype
+    scale = np.finfo(dtype).eps * np.linalg.cond(thin) ** 4
+    np.testing.assert_allclose(backend.to_numpy(again), straight, atol=scale * np.abs(straight).max())
 
 
 # --- gradient descent

@@ -277,6 +277,35 @@ def test_constant_samples_have_no_width():
     assert low == high == pytest.approx(0.3)
 
 
+def rare(rng, t):
+    """Whether normal samples pass t, and log-normal ones: rare samples decide the mean of both."""
+    z = rng.standard_normal(50_000)
+    return {"past": 1.0 * (z > t), "w": np.exp(t * z)}
+
+
+@pytest.mark.parametrize(
+    "t, relation",
+    [
+        (6.0, lambda x: hc.equal(hc.mean(x.past), stats.norm.sf(x.t))),
+        (6.0, lambda x: hc.at_least(hc.mean(x.past), 0.9 * stats.norm.sf(x.t))),
+        (7.0, lambda x: hc.equal(hc.mean(x.w), math.exp(x.t**2 / 2))),
+        (4.5, lambda x: hc.equal(hc.mean(x.past), 3 * stats.norm.sf(x.t))),
+        (4.5, lambda x: hc.at_most(hc.mean(x.past), stats.norm.sf(x.t) / 3)),
+    ],
+)
+def test_means_that_rare_samples_make_are_neither_supported_nor_refuted(t, relation):
+    finding = judged(hc.claim("expectation.rare", over=geo.family(rare, t=t))(relation))
+    assert finding.outcome == "inconclusive"
+
+
+def test_a_mean_that_is_claimed_to_be_an_array_of_its_samples_length_is_an_error():
+    def forgets_the_second_mean(x):
+        return hc.equal(hc.mean(x.z), x.z)
+
+    with pytest.raises(HebbcheckError, match="and the same number of samples, on both sides"):
+        judged(claim(forgets_the_second_mean))
+
+
 # --- levels and rounds
 
 
@@ -284,7 +313,7 @@ def estimate(mean, error, bound=1.0, kind="equal", cell=0, count=10_000):
     moments = Moments(
         count, np.asarray(mean - bound), np.asarray(error**2 * count * (count - 1)), np.asarray(0.0)
     )
-    return means.Estimate(cell, {"n": 1}, "", 0, kind, False, moments, mean, bound, 1e-9)
+    return means.Estimate(cell, {"n": 1}, "", 0, kind, False, moments, mean, bound, bound, 1e-9)
 
 
 def test_what_misses():

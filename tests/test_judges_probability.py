@@ -46,6 +46,20 @@ def test_supported_at_the_allowed_rate_and_refuted_at_twice_of_it():
         assert (allowed.outcome, twice.outcome) == ("supported", "refuted")
 
 
+def test_a_family_of_one_size_is_one_cell():
+    finding = judged(claim(below(0.9), over=geo.family(uniform, n=10), fails_at_most=0.1))
+    assert finding.outcome == "supported" and "In the one cell" in finding.reason
+    assert finding.instances == finding.failures["trials"]
+
+
+def test_a_rate_has_no_probability():
+    def rate(x):
+        return hc.scales_as(x.u, x.n)
+
+    with pytest.raises(HebbcheckError, match="stands alone; leave out fails_at_most"):
+        judged(claim(rate, fails_at_most=0.1))
+
+
 def test_what_a_supported_verdict_says():
     finding = judged(claim(below(0.9), fails_at_most=0.1))
     told = finding.failures

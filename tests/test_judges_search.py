@@ -49,6 +49,17 @@ def test_held():
         assert "No counterexample" in finding.reason and finding.arithmetic == "exact"
 
 
+def test_what_fails_only_at_the_largest_sizes_is_found():
+    for over in (geo.facts(F=(3, 64), d=4, m=4), geo.family(lambda rng, F: {"x": 1.0}, F=(2, 64))):
+        finding = judged(claim(over, lambda x: hc.at_most(x.F, 60)))
+        assert finding.outcome == "refuted" and any(f"F={F}" in finding.reason for F in (61, 64))
+
+
+def test_what_is_never_defined_is_told():
+    finding = judged(claim(KERNELS, lambda k: hc.at_most(k.trace * math.nan, 1)))
+    assert finding.outcome == "vacuous" and "undefined (NaN, or a division by zero)" in finding.reason
+
+
 def test_an_inequality_that_is_attained_is_tight():
     finding = judged(claim(KERNELS, welch))
     assert finding.tightness["ratio"] == 0.0 and "F=" in finding.tightness["instance"]

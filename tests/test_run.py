@@ -3,9 +3,12 @@
 import json
 import math
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
 
 import hebbcheck as hc
@@ -240,6 +243,23 @@ def test_a_second_run_measures_nothing_again(run, tmp_path, monkeypatch):
 
 
 # --- judges
+
+
+def test_results_of_data_that_changed_are_measured_again(tmp_path):
+    file, data = tmp_path / "claims_data.py", tmp_path / "data.npy"
+    file.write_text(
+        "import hebbcheck as hc, numpy as np\nfrom pathlib import Path\nfrom hebbcheck import geometry as geo\n"
+        'data = np.load(Path(__file__).with_name("data.npy"))\n'
+        'def some(rng, n):\n    return {"x": rng.choice(data, n)}\n'
+        '@hc.claim("data.positive", over=geo.family(some, n=(2, 9)))\n'
+        "def positive(x):\n    return hc.at_least(x.x, 0)\n"
+    )
+    digests = []
+    for sign in (1, -1):
+        np.save(data, sign * np.arange(5.0))
+        command = f"from hebbcheck.discovery import load; print(load({str(file)!r})[0].digest)"
+        digests.append(subprocess.run([sys.executable, "-c", command], capture_output=True, text=True).stdout)
+    assert len(set(digests)) == 2 and all(digests)
 
 
 def test_every_quantifier_has_a_judge():

@@ -83,7 +83,10 @@ def _tell(screen: Screen, example: Counterexample, claim: Claim, told: Any) -> N
         Decision.UNMET: "an assumption is not met, or the relation is undefined here",
         Decision.FLOAT_ONLY: "in floating point only",
     }.get(told.decision, "in ball arithmetic, so rounding plays no part")
+    subject = (
+        "the claim" if claim.fails_at_most is None else "this draw, one of those that may fail now and then,"
+    )
     if told.broken:
-        screen.line(f"the claim is broken ({how})", "bold red")
+        screen.line(f"{subject} is broken ({how})", "bold red")
     else:
-        screen.line(f"the claim is not broken ({how})", "bold green")
+        screen.line(f"{subject} is not broken ({how})", "bold green")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from .. import sources
 from ..arrays import Streams
 from ..drawn import Drawn
 from ..errors import HebbcheckError
@@ -42,6 +43,10 @@ class CustomFamily(Family):
         super().__init__(getattr(function, "__name__", "family"), **numbers)
         self.sizes = {name: Size(name, size.given, _whole(size)) for name, size in self.sizes.items()}
         self.function = function
+
+    @property
+    def fingerprint(self) -> str:
+        return f"{self!r} {sources.data_digest(self.function)}"
 
     def raw(
         self, numbers: dict[str, float], streams: Streams, choice: str = "", spanned: bool = False

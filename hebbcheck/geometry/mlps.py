@@ -14,6 +14,7 @@ from ..errors import HebbcheckError
 from ..exact import rational
 from ..exact.instances import Exact, as_fractions
 from ..inputs import Raw
+from ..least_squares import pseudo_inverse
 from . import hard
 from .family import Family
 
@@ -73,7 +74,7 @@ class MLP(Drawn):
         xp = self.backend.xp
         stored = self.phi(self.inputs)
         covariance = xp.matmul(stored.T, stored) / self.F
-        return xp.matmul(xp.matmul(stored, xp.linalg.pinv(covariance)), self.phi(z).T)
+        return xp.matmul(xp.matmul(stored, pseudo_inverse(covariance)), self.phi(z).T)
 
     def hebbian(self, z: Any) -> Any:
         """(1/F) sum_i MLP(x_i) K(x_i, z), the whitened Hebbian memory: N x d."""

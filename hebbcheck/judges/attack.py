@@ -62,9 +62,10 @@ def measure_draws(claim: Claim, settings: Settings, params: dict) -> dict:
     """Draws at the sizes of real use.  params: draws, part, identity."""
     search = Search(claim, settings.arrays, params["identity"])
     choices = claim.family.choices
+    largest = {name: size.bounds(settings.profile)[1] for name, size in claim.family.sizes.items()}
     for index in range(params["draws"]):
         streams = Streams("draws", claim.id, settings.seed, params["part"], index)
-        numbers = claim.family.sample_sizes(streams("sizes"), settings.profile)
+        numbers = claim.family.sample_sizes(streams("sizes"), settings.profile) if index else largest
         search.see(claim.family.raw(numbers, streams, choices[index % len(choices)]))
     search.lenient = True
     return _report(search, _smallest(search))

@@ -18,7 +18,7 @@ from ..claim import Claim
 from ..proofs import Step, check_proof
 from ..settings import LEVEL, Settings
 from ..sweeps import Task
-from ..verdict import Finding, Outcome, Quantifier
+from ..verdict import Finding, Outcome, Quantifier, nothing_judged
 from .breaking import need
 from .counting import POWER
 from .means import PRECISE, Estimate, confirmed, level_of, merged, missing, visible_bias
@@ -92,7 +92,7 @@ class Sampler:
                 choice=result["choice"],
                 moments=Moments(e["count"], *(np.asarray(e[name]) for name in ("gap", "squares", "cubes"))),
                 rounding=self.rounding,
-                **{name: e[name] for name in ("relation", "kind", "beyond", "left", "right")},
+                **{name: e[name] for name in ("relation", "kind", "beyond", "left", "right", "named")},
             )
             for e in result["entries"]
         ]
@@ -118,7 +118,7 @@ def _finding(
         _decide(finding, entries, level, proof)
     else:
         finding.outcome = Outcome.VACUOUS
-        finding.reason = f"No geometry met the assumptions ({finding.undefined} calls were undefined)."
+        finding.reason = nothing_judged("call", finding.undefined, finding.assumptions)
     return finding
 
 
@@ -146,6 +146,14 @@ def _decide(finding: Finding, entries: list[Estimate], level: float, proof: list
         finding.outcome = Outcome.PROVED
         finding.reason = (
             f"Proved symbolically ({_steps(len(proof))}); {finding.instances} samples agree ({told})."
+        )
+    elif any(e.blind for e in entries):
+        e = next(e for e in entries if e.blind)
+        made = "all are equal" if e.deviation == 0 else "a few make most of their variance"
+        finding.outcome = Outcome.INCONCLUSIVE
+        finding.reason = (
+            f"The samples cannot tell their mean ({e}): of {e.moments.count} {made}, so that rarer ones may decide it; "
+            "it needs a law with a lighter tail, or a proof."
         )
     elif bias > PRECISE:
         finding.outcome = Outcome.INCONCLUSIVE

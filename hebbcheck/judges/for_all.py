@@ -9,7 +9,7 @@ from ..claim import Claim
 from ..proofs import Step, check_proof
 from ..settings import Settings
 from ..sweeps import Task
-from ..verdict import Finding, Outcome, Quantifier
+from ..verdict import Finding, Outcome, Quantifier, nothing_judged
 from .breaking import need
 
 QUANTIFIER = Quantifier.FOR_ALL
@@ -94,11 +94,11 @@ def _decide(finding: Finding, found: list[dict], proof: list[Step] | None, beyon
         finding.counterexamples = {"smallest": smallest["smallest"], "worst": worst["worst"]}
         finding.outcome = Outcome.REFUTED
         exactly = "confirmed exactly" if smallest["exact"] else "far beyond rounding"
-        told = f"relative slack {worst['ratio']:.3g}; smallest: {_sizes(smallest)}"
+        told = f"smallest: {_sizes(smallest)}; relative slack {worst['ratio']:.3g} at worst"
         finding.reason = f"An instance breaks it, {exactly} ({told})."
     elif finding.instances == 0:
         finding.outcome = Outcome.VACUOUS
-        finding.reason = f"No instance met the assumptions ({finding.undefined} were undefined)."
+        finding.reason = nothing_judged("instance", finding.undefined, finding.assumptions)
     elif beyond_trivial == finding.instances:
         finding.outcome = Outcome.VACUOUS
         finding.reason = f"The bound never passed the trivial value on {finding.instances} instances."

@@ -46,6 +46,13 @@ class Moments:
         """The standard error of the mean."""
         return np.sqrt(self.squares / max(self.count - 1, 1) / self.count)
 
+    @property
+    def dominance(self) -> float:
+        """|Skewness| over sqrt n: 0 for a normal law, 1 where one sample makes all of the variance."""
+        variance = float(self.squares) / self.count
+        skewness = float(self.cubes) / self.count / variance**1.5 if variance > 0 else 0.0
+        return abs(skewness) / self.count**0.5
+
     def interval(self, level: float) -> tuple[np.ndarray, np.ndarray]:
         """Hall's interval of the mean; each limit is missed with probability level / 2."""
         z = float(stats.norm.isf(level / 2))

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from ..claim import Claim
 from ..settings import LEVEL, Settings
 from ..sweeps import Task
-from ..verdict import Finding, Outcome, Quantifier
+from ..verdict import Finding, Outcome, Quantifier, nothing_judged
 from .cell_choice import Cell, groups_of_cells, scarce
 from .counting import POWER, draws_needed, limits
 from .draws import MEASURE, PILOT_DRAWS, drawn, nearest, pilot_task
@@ -225,7 +225,7 @@ def _decide(finding: Finding, tallies: list[Tally], worst: Tally) -> None:
         finding.reason = f"{rate} ({said(worst.cell)}): the rate exceeds {worst.limits[0]:.3g} at {level}."
     elif finding.instances == 0:
         finding.outcome = Outcome.VACUOUS
-        finding.reason = f"No draw met the assumptions ({finding.undefined} were undefined)."
+        finding.reason = nothing_judged("draw", finding.undefined, finding.assumptions)
     elif all(tally.total("beyond_trivial") == tally.trials for tally in tallies):
         finding.outcome = Outcome.VACUOUS
         finding.reason = f"The bound never passed the trivial value in {finding.instances} draws."
@@ -238,9 +238,14 @@ def _decide(finding: Finding, tallies: list[Tally], worst: Tally) -> None:
         )
     else:
         seen = "a failure rate of 0.3%" if allowed == 0 else "twice the allowed rate"
+        beginning = (
+            f"In none of {_cells(len(tallies))} did significantly more draws fail than allowed: at worst"
+            if len(tallies) > 1
+            else "In the one cell there is, not significantly more draws failed than allowed:"
+        )
         finding.reason = (
-            f"In none of {_cells(len(tallies))} did significantly more draws fail than allowed: at worst {rate} "
-            f"({said(worst.cell)}); {seen} would have been seen with {POWER:.0%} power at level {LEVEL:g}."
+            f"{beginning} {rate} ({said(worst.cell)}); {seen} would have been seen with {POWER:.0%} power at level "
+            f"{LEVEL:g}."
         )
 
 

@@ -96,9 +96,7 @@ def _finding(claim: Claim, results: list[dict]) -> Finding:
     if not good:
         finding.outcome = Outcome.VACUOUS
         finding.reason = (
-            "No cell met the assumptions with both sides positive and finite."
-            if met
-            else "No cell met the assumptions."
+            "No cell met the assumptions." if not met else "No cell had both sides positive and finite."
         )
     elif not varying or len(good) < len(varying) + 3:
         finding.outcome = Outcome.INCONCLUSIVE

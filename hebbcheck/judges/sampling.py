@@ -75,6 +75,7 @@ class Pool:
         self.kind, self.trivial = relation.kind, relation.trivial
         self.moments: Moments | None = None
         self.sides: Any = (0.0, 0.0)
+        self.plain = [not isinstance(side, Mean) for side in (relation.measured, relation.bound)]
 
     @property
     def count(self) -> int:
@@ -82,19 +83,30 @@ class Pool:
 
     def add(self, left: np.ndarray, right: np.ndarray) -> None:
         """More samples of both sides."""
-        try:
-            new = Moments.of(left - right)
-        except ValueError:
+        if not self._match(left, right):
             raise HebbcheckError(
                 f"the sides of a relation in expectation have shapes {left.shape} and {right.shape} (samples first); "
-                "they must match; try the same number of samples on both sides"
-            ) from None
+                "they must match; try hc.mean, and the same number of samples, on both sides"
+            )
+        new = Moments.of(left - right)
         share = new.count / (self.count + new.count)
         self.sides = tuple(
             side + (block.mean(axis=0) - side) * share
             for side, block in zip(self.sides, (left, right), strict=True)
         )
         self.moments = self.moments.merged(new) if self.moments else new
+
+    def _match(self, left: np.ndarray, right: np.ndarray) -> bool:
+        """Whether the samples are of entries of one shape, as many on both sides; a number serves any."""
+        entries = {side.shape[1:] for side, plain in zip((left, right), self.plain, strict=True) if not plain}
+        entries |= {side.shape[1:] for side in (left, right) if side.shape[1:]}
+        return len(entries) == 1 and len({len(side) for side in (left, right) if len(side) > 1}) == 1
+
+    @property
+    def named(self) -> np.ndarray:
+        """The size of the number that the claim says the mean is; 0 where it names none."""
+        sizes = [np.abs(side) for side, plain in zip(self.sides, self.plain, strict=True) if plain]
+        return np.asarray(sizes[0] if len(sizes) == 1 else 0.0)
 
     @property
     def beyond(self) -> bool:
@@ -108,8 +120,8 @@ class Pool:
         """Each entry of the relation (one for a number) as JSON."""
         m = self.moments
         assert m is not None
-        columns = np.broadcast_arrays(m.mean, m.squares, m.cubes, *self.sides)
-        names = ("gap", "squares", "cubes", "left", "right")
+        columns = np.broadcast_arrays(m.mean, m.squares, m.cubes, *self.sides, self.named)
+        names = ("gap", "squares", "cubes", "left", "right", "named")
         shared = {"relation": relation, "kind": self.kind, "count": m.count, "beyond": self.beyond}
         return [
             shared | {name: float(v) for name, v in zip(names, values, strict=True)}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import array_api_compat
 import numpy as np
 
-from ..arrays import Streams
+from ..arrays import Streams, to_host
 from ..checks import whole_number
 from ..discovery import nearest
 from ..errors import HebbcheckError
@@ -37,6 +37,9 @@ class Construction:
 
     cheaper: ClassVar[dict[str, Any]] = {}
     """Options with which nearly every width stores the same facts at a lower cost."""
+
+    free_width: ClassVar[bool] = True
+    """Whether it can be built of any width."""
 
     stops_early: ClassVar[bool] = False
     """Whether building is cheap at widths that store all facts with ease, and dear at those that do not."""
@@ -127,6 +130,11 @@ def build(
                 f"building {name!r} of width {width} for {facts.F} facts ran out of memory; try a smaller width"
             ) from error
         raise
+    if not all(np.all(np.isfinite(to_host(part))) for part in made.parameters.values()):
+        raise HebbcheckError(
+            f"building {name!r} of width {made.width} gave parameters that are not finite; keys and values of ordinary "
+            "size are needed; try dividing them by their largest norm"
+        )
     settings = {
         "construction": name,
         "width": made.width,

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..checks import finite_number, whole_number
 from ..errors import HebbcheckError
-from ..least_squares import Solution, by_cholesky, measured, minimum_norm
+from ..least_squares import Solution, by_cholesky, measured, minimum_norm, pseudo_inverse
 from . import readouts
 from .construction import FactTable, needed_width
 from .mlp import GatedMLP
@@ -161,7 +161,7 @@ def _by_singular_values(keys: Any, codes: Any, P: Any, B: Any) -> Any:
     xp, (F, m), (d_v, d) = array_api_compat.array_namespace(keys), P.shape, (B.shape[0], keys.shape[1])
     features = xp.reshape(P[:, :, None] * keys[:, None, :], (F, 1, m, d))
     matrix = xp.reshape(features * xp.reshape(B, (1, d_v, m, 1)), (F * d_v, m * d))
-    return xp.reshape(xp.linalg.pinv(matrix) @ xp.reshape(codes, (F * d_v,)), (m, d))
+    return xp.reshape(pseudo_inverse(matrix) @ xp.reshape(codes, (F * d_v,)), (m, d))
 
 
 def _gram(keys: Any, P: Any, B: Any) -> Any:

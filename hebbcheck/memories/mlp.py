@@ -129,6 +129,8 @@ class GatedMLP:
         if not array_api_compat.is_array_api_obj(queries):
             queries = finite_matrix("queries", queries)
         xp, d = array_api_compat.array_namespace(queries), self.A.shape[1]
+        if xp.isdtype(queries.dtype, "integral"):
+            queries = xp.astype(queries, xp.float64)
         if queries.ndim != 2 or queries.shape[1] != d or not xp.isdtype(queries.dtype, "real floating"):
             raise HebbcheckError(
                 f"the queries have shape {tuple(queries.shape)} and dtype {queries.dtype}; N x {d} floats are needed; "

@@ -25,6 +25,7 @@ class Quadratic(Memory, Construction):
     """As an MLP: of all products x_p x_q, p <= q, of width d (d + 1) / 2.  O(F d^2 d_v)."""
 
     name = "quadratic"
+    free_width = False
 
     def construct(self, facts: FactTable, *, width: int | None, seed: int) -> GatedMLP:
         first, second = np.triu_indices(facts.d)

@@ -10,6 +10,7 @@ from typing import Any
 
 import array_api_compat
 
+from ..least_squares import pseudo_inverse
 from .construction import one_of
 
 FORMS = ("primal", "dual")
@@ -40,7 +41,7 @@ def whitened(Phi: Any, C: Any, ridge: float, form: str | None = None) -> Any:
     if form is not None:
         one_of("form", form, FORMS)
     if ridge == 0:
-        return C.T @ xp.linalg.pinv(Phi).T
+        return C.T @ pseudo_inverse(Phi).T
     if (form or FORMS[m > F]) == "dual":
         return xp.linalg.solve(_shifted(xp, Phi @ Phi.T, ridge * F), C).T @ Phi
     return xp.linalg.solve(_shifted(xp, Phi.T @ Phi, ridge * F), Phi.T @ C).T

@@ -247,6 +247,7 @@ class Builder:
             low, high = size.given
             if high / low >= WIDE:
                 steps = [low * (high / low) ** (k / 8) for k in range(9)]
+                steps = sorted({round(v) for v in steps}) if size.integer else steps
                 rungs = [p for p in ({**self.first, name: v} for v in steps) if self.region.feasible(p)]
                 if len(rungs) >= LEAST_RUNGS:
                     yield Ladder("parameter", (name,), tuple(rungs))

@@ -120,7 +120,9 @@ class Conclusion:
                 f"the bound never passed trivial: with {self.names} = {wording.number(self.constant['value'])}, which "
                 "the cells need, it lies beyond what the measured side can reach anyway in all of them"
             )
-        return Outcome.SUPPORTED, wording.supported(self.standings, self.names, self.constant)
+        varying = [n for n, values in self.region.parameters.items() if n != "delta" and len(values) > 1]
+        said = wording.supported(self.standings, self.names, self.constant)
+        return Outcome.SUPPORTED, said + wording.unseen(self.standings, varying)
 
     def _nothing(self) -> str:
         undefined = sum(climb.undefined for climb in self.climbs)

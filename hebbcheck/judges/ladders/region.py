@@ -212,7 +212,7 @@ def choices_of(size: Size) -> list[float]:
         return sorted({values[0], values[len(values) // 2], values[-1]})
     low, high = size.bounds()
     middle = math.sqrt(low * high) if low > 0 else (low + high) / 2
-    return sorted({low, middle, high})
+    return sorted({round(v) if size.integer else v for v in (low, middle, high)})
 
 
 def combinations(parameters: dict[str, list[float]], limit: int = 9) -> Iterator[dict[str, float]]:

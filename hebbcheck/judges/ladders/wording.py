@@ -93,14 +93,29 @@ def held_out_failed(test: HeldOut, names: str) -> str:
     )
 
 
+def _ladders(count: int) -> str:
+    return f"{count} ladder{'s' * (count > 1)}"
+
+
+def unseen(standings: list[Standing], varying: list[str]) -> str:
+    """What the ladders say nothing of: small powers of parameters that were climbed, and parameters that were not."""
+    climbed = {n for s in standings for n in s.ladder.moves}
+    coarse = sorted({n for s in standings if s.ladder.kind == "parameter" for n in s.ladder.moves})
+    held = [n for n in varying if n not in climbed]
+    said = [f"powers of {n} below {RISING['parameter']:g} are not seen" for n in coarse]
+    if held:
+        said.append(f"{' and '.join(held)} {'were' if len(held) > 1 else 'was'} not varied")
+    return "".join(f"; {words}" for words in said)
+
+
 def supported(standings: list[Standing], names: str, constant: dict[str, float]) -> str:
     told = [s.ladder for s in standings if s.growth is not None and not s.climb.is_tail]
     if not told:
-        return f"the relation held whatever {names} was on {len(standings)} ladders: no constant is needed"
+        return f"the relation held whatever {names} was on {_ladders(len(standings))}: no constant is needed"
     sizes = sorted({n for ladder in told for n in ladder.moves})
     tops = {n: max(ladder.rungs[-1][n] for ladder in told if n in ladder.moves) for n in sizes}
     reach = ", ".join(f"{n} = {power_of_two(v)}" for n, v in tops.items())
     return (
         f"one constant serves all sizes: {names} = {number(constant['value'])} ({number(constant['low'])} to "
-        f"{number(constant['high'])}) suffices on {len(standings)} ladders up to {reach}, and it does not grow"
+        f"{number(constant['high'])}) suffices on {_ladders(len(standings))} up to {reach}, and it does not grow"
     )
