@@ -34,7 +34,7 @@ class Counterexample:
 
 
 def save(folder: Path, claim: Claim, settings: Settings, kind: str, raw_json: dict) -> Path:
-    """Write one counterexample; `kind` is "smallest" or "worst".  The name is the claim's id and the kind."""
+    """Write one counterexample; `kind` is "smallest" or "worst".  Its name: the claim's id, the settings, the kind."""
     raw = Raw.from_json(raw_json)
     header = {
         "format": FORMAT,
@@ -47,7 +47,8 @@ def save(folder: Path, claim: Claim, settings: Settings, kind: str, raw_json: di
         "unit": sorted(raw.unit),
         "spanned": raw.spanned,
     }
-    path = folder / f"{_word(claim.id)}.{settings.backend}-{settings.dtype}.{settings.seed}.{kind}.npz"
+    how = f"{settings.profile}.{settings.backend}-{settings.dtype}.{settings.seed}"
+    path = folder / f"{_word(claim.id)}.{how}.{kind}.npz"
     arrays: dict[str, Any] = {f"array_{key}": array for key, array in raw.arrays.items()}
     try:
         folder.mkdir(parents=True, exist_ok=True)

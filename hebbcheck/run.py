@@ -6,7 +6,7 @@ import shlex
 import tempfile
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Executor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -42,7 +42,7 @@ class Runner:
     def verify(self, claims: Iterable[Claim]) -> Iterator[dict[str, Any]]:
         """The verdict record of each claim, as they are reached; the figures that claims speak of come first."""
         claims = list(claims)
-        figures = {c.family.id: figure_of(c) for c in claims if isinstance(c.family, FigureFamily)}
+        figures = _figures_of(claims)
         with self.recording() as (store, run_id):
             for _ in self._figures(list(figures.values()), store, run_id):
                 pass  # where a figure fails, the claims that speak of it will say so, each in its verdict
@@ -112,6 +112,16 @@ class Runner:
             "versions": versions(self.settings.backend),
             "command": f"hebbcheck reproduce {job.subject.id}{_options(self.settings)}",
         }
+
+
+def _figures_of(claims: list[Claim]) -> dict[str, Figure]:
+    """The figures that claims speak of, by id; one that is not to be found is its claims' error, not the run's."""
+    figures = {}
+    for claim in claims:
+        if isinstance(claim.family, FigureFamily):
+            with suppress(HebbcheckError):
+                figures[claim.family.id] = figure_of(claim)
+    return figures
 
 
 def _judged(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict], Finding]:

@@ -368,6 +368,13 @@ def test_diff_tells_what_changed_between_two_runs_of_the_store(hebbcheck):
     assert "no run 7 that judged claims; it has 1, 2;" in refused(hebbcheck("diff", "1", "7"))
 
 
+def test_diff_of_a_damaged_file_is_one_line(hebbcheck):
+    base = json.loads(hebbcheck("verify", "claims_mixed.py::mix.true", "--json", "-").out)[0]
+    Path("damaged.json").write_text(json.dumps([{**base, "constants": [1]}]))
+    told = hebbcheck("diff", "damaged.json", "damaged.json")
+    assert "is no file of verdicts" in refused(told)
+
+
 def test_diff_of_files_tells_constants_added_and_removed_claims(hebbcheck):
     base = json.loads(hebbcheck("verify", "claims_mixed.py::mix.true", "--json", "-").out)[0]
 

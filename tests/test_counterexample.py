@@ -45,7 +45,7 @@ def test_there_and_back(saved):
     assert (example.claim, example.kind, example.origin) == ("test.broken", "smallest", __file__)
     assert example.settings == Settings(seed=3).as_dict()
     assert example.raw.digest == RAW.digest and example.raw.arrays["map"].dtype.kind == "i"
-    assert saved.name == "test.broken.numpy-float64.3.smallest.npz"
+    assert saved.name == "test.broken.quick.numpy-float64.3.smallest.npz"
     with np.load(saved, allow_pickle=False) as archive:
         assert set(archive.files) == {"header", *(f"array_{name}" for name in RAW.arrays)}
 

@@ -262,6 +262,14 @@ def test_results_of_data_that_changed_are_measured_again(tmp_path):
     assert len(set(digests)) == 2 and all(digests)
 
 
+def test_a_figure_that_is_not_to_be_found_is_the_error_of_its_claim_alone(run):
+    lost = hc.claim("lost", over=geo.figure("fig_none"))(lambda fig: hc.at_least(fig.r2, 0.5))
+    found = hc.claim("found", over=geo.kernels())(lambda k: hc.at_least(k.trace, 0))
+    records = {r["id"]: r for r in run(lost, found)}
+    assert records["lost"]["verdict"] == "error" and "fig_none" in records["lost"]["reason"]
+    assert records["found"]["passed"]
+
+
 def test_every_quantifier_has_a_judge():
     assert {judge_of(q).__module__.rsplit(".", 1)[-1] for q in Quantifier} == {
         "identity",

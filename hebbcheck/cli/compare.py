@@ -119,11 +119,17 @@ def _in_file(path: str) -> list[dict[str, Any]]:
         ) from None
     except ValueError:
         records = None
-    complete = isinstance(records, list) and all(
-        isinstance(r, dict) and all(key in r for key in SCHEMA["required"]) for r in records
-    )
-    if not complete:
+    if not (isinstance(records, list) and all(_is_verdict(record) for record in records)):
         raise HebbcheckError(
             f"{path} is no file of verdicts; one that hebbcheck verify --json wrote is needed"
         )
     return records
+
+
+def _is_verdict(record: Any) -> bool:
+    if not isinstance(record, dict) or not all(key in record for key in SCHEMA["required"]):
+        return False
+    constants = record["constants"]
+    return isinstance(constants, dict) and all(
+        isinstance(c, dict) and "value" in c for c in constants.values()
+    )
