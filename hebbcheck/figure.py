@@ -13,9 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from . import discovery
-from .claim import Claim
 from .errors import HebbcheckError
-from .geometry.figures import FigureFamily
 from .settings import Settings
 from .sweeps import Reference, Task
 
@@ -44,8 +42,8 @@ class Figure:
     """One figure.  `cells(settings)`: parameters of each cell, JSON-able, each with its replicate and seed.
 
     `measure(settings, params)`: a pure function, numbers by name.  `summarise(settings, cells, results)`.
-    `file`: where it stands (default: where `measure` does).  `package`: one that it needs, beyond those that
-    hebbcheck requires; without it the figure, and claims on it, are left out unless asked for by name.
+    `file`: where it stands (default: where `measure` does).  `package`: one that it takes data from; without
+    it the figure is left out unless asked for by name.
     """
 
     id: str
@@ -120,13 +118,6 @@ def find(ids: Iterable[str] = ()) -> list[Figure]:
     if not words:
         return [f for f in _paper_figures() if f.available]
     return list(dict.fromkeys(f for word in words for f in _named(word)))
-
-
-def left_out(claims: Iterable[Claim]) -> dict[Claim, str]:
-    """Claims on figures of the paper that need a package which is not installed, with that package."""
-    missing = {f.id: f.package for f in _paper_figures() if not f.available}
-    on = {claim: claim.family.id for claim in claims if isinstance(claim.family, FigureFamily)}
-    return {claim: package for claim, id in on.items() if (package := missing.get(id))}
 
 
 def _named(word: str) -> list[Figure]:

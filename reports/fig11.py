@@ -48,7 +48,6 @@ fig11 = Figure(
     cells=cells,
     measure=measure,
     summarise=report,
-    package="torch",
 )
 
 

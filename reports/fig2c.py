@@ -33,7 +33,6 @@ fig2c = Figure(
     cells=cells,
     measure=measure,
     summarise=report,
-    package="torch",
 )
 
 

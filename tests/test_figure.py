@@ -5,7 +5,7 @@ import pytest
 
 from hebbcheck import figure as figures
 from hebbcheck import geometry as geo
-from hebbcheck.discovery import load, paper_claims
+from hebbcheck.discovery import load
 from hebbcheck.errors import HebbcheckError
 from hebbcheck.judges.reported import Side, judge
 from hebbcheck.settings import Settings
@@ -108,14 +108,6 @@ def test_a_figure_without_its_package_is_left_out_unless_named(write):
     toy = figures.load(write())[0]
     missing = figures.Figure(**{**vars_of(toy), "package": "no_such_package"})
     assert toy.available and not missing.available
-
-
-def test_claims_on_a_figure_without_its_package_are_left_out(monkeypatch):
-    claims = paper_claims()
-    assert not figures.left_out(claims)
-    monkeypatch.setattr(figures.Figure, "available", property(lambda f: f.package != "torch"))
-    without = figures.left_out(claims)
-    assert {c.id.split(".")[0] for c in without} == {"fig2c", "fig11"} and set(without.values()) == {"torch"}
 
 
 def test_errors_say_what_to_do(write, tmp_path):

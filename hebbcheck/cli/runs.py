@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ..errors import HebbcheckError
 from .output import Screen, one_line
 from .running import Running, run_options
-
-if TYPE_CHECKING:
-    from ..claim import Claim
 
 
 @click.command()
@@ -26,8 +23,6 @@ def verify(select: tuple[str, ...], **options: Any) -> int:
 
     running = Running(**options)
     claims = selected(select)
-    if not select:
-        claims = _measurable(running.screen, claims)
     for warning in unknown_needs(claims):
         running.screen.warn(warning)
     begun = time.perf_counter()
@@ -66,17 +61,6 @@ def reproduce(figures: tuple[str, ...], **options: Any) -> int:
 
 
 COMMANDS = (verify, reproduce)
-
-
-def _measurable(screen: Screen, claims: list[Claim]) -> list[Claim]:
-    """The claims but those on figures whose package is missing; says which are left out."""
-    from ..figure import left_out
-
-    without = left_out(claims)
-    for package in sorted(set(without.values())):
-        ids = ", ".join(claim.id for claim in without if without[claim] == package)
-        screen.warn(f"left out, since {package} is not installed: {ids}; try pip install {package}")
-    return [claim for claim in claims if claim not in without]
 
 
 def _conclude(screen: Screen, records: list[dict[str, Any]], seconds: float) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 from ..arrays import Streams
 from ..checks import finite_number, whole_number
 from ..errors import HebbcheckError
+from . import training
 from .construction import Construction, FactTable, needed_width, one_of
-from .mlp import GATES, GatedMLP, torched
+from .mlp import GATES, GatedMLP
 
 LOSSES = ("cross_entropy", "mse")
 
@@ -47,7 +48,6 @@ class GD(Construction):
         every: int = 10,
         precision: str = "float32",
     ) -> GatedMLP:
-        training = torched("training", "the construction 'gd'")
         m = needed_width(self.name, width)
         plan = training.Plan(
             gate=one_of("gate", gate, GATES),

@@ -1,1 +1,1 @@
-"""What needs torch: memories as modules, and memories that are trained."""
+"""What needs torch: memories as modules."""
