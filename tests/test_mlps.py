@@ -97,7 +97,7 @@ def test_ties_and_nan_are_not_stored(monkeypatch):
         (lambda m: m(np.zeros(4)), "one query a row"),
         (lambda m: m([[1.0], [1.0, 2.0]]), "queries is no array of numbers"),
         (lambda m: m.margins(np.zeros((2, 4)), [[1.0], [1.0, 2.0]]), "values is no array of numbers"),
-        (lambda m: m(np.zeros((2, 4), dtype=int)), "dtype int64"),
+        (lambda m: m(np.zeros((2, 4), dtype=bool)), "dtype bool"),
         (lambda m: m.margins(np.zeros((2, 4)), np.zeros((2, 4))), r"values have shape \(2, 4\); \|V\| x 3"),
         (lambda m: m.margins(np.zeros((2, 4)), np.zeros((3, 3))), "a map is needed"),
         (lambda m: m.stores(np.zeros((2, 4)), np.zeros((3, 3)), [0, 3]), "points to value 3 of 3"),
