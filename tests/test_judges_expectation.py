@@ -289,13 +289,19 @@ def rare(rng, t):
         (6.0, lambda x: hc.equal(hc.mean(x.past), stats.norm.sf(x.t))),
         (6.0, lambda x: hc.at_least(hc.mean(x.past), 0.9 * stats.norm.sf(x.t))),
         (7.0, lambda x: hc.equal(hc.mean(x.w), math.exp(x.t**2 / 2))),
-        (4.5, lambda x: hc.equal(hc.mean(x.past), 3 * stats.norm.sf(x.t))),
         (4.5, lambda x: hc.at_most(hc.mean(x.past), stats.norm.sf(x.t) / 3)),
     ],
 )
 def test_means_that_rare_samples_make_are_neither_supported_nor_refuted(t, relation):
     finding = judged(hc.claim("expectation.rare", over=geo.family(rare, t=t))(relation))
     assert finding.outcome == "inconclusive"
+
+
+def test_the_frequency_of_an_event_is_judged_exactly():
+    three_times = hc.claim("expectation.rare", over=geo.family(rare, t=4.5))(
+        lambda x: hc.equal(hc.mean(x.past), 3 * stats.norm.sf(x.t))
+    )
+    assert judged(three_times).outcome == "refuted"
 
 
 def test_a_mean_that_is_claimed_to_be_an_array_of_its_samples_length_is_an_error():
@@ -306,6 +312,20 @@ def test_a_mean_that_is_claimed_to_be_an_array_of_its_samples_length_is_an_error
         judged(claim(forgets_the_second_mean))
 
 
+def test_an_event_that_never_happens_is_below_a_bound_that_can_be_seen():
+    seldom = geo.family(rare, t=6.0)
+    assert judged(claim(says(lambda x: x.past, 1e-4, hc.at_most), seldom)).outcome == "supported"
+    assert judged(claim(says(lambda x: x.past, 1e-4, hc.at_least), seldom)).outcome == "refuted"
+    assert (
+        judged(claim(says(lambda x: x.past, stats.norm.sf(2)), geo.family(rare, t=2.0))).outcome
+        == "supported"
+    )
+    assert (
+        judged(claim(says(lambda x: x.past, 1.1 * stats.norm.sf(2)), geo.family(rare, t=2.0))).outcome
+        == "refuted"
+    )
+
+
 # --- levels and rounds
 
 
@@ -313,7 +333,7 @@ def estimate(mean, error, bound=1.0, kind="equal", cell=0, count=10_000):
     moments = Moments(
         count, np.asarray(mean - bound), np.asarray(error**2 * count * (count - 1)), np.asarray(0.0)
     )
-    return means.Estimate(cell, {"n": 1}, "", 0, kind, False, moments, mean, bound, bound, 1e-9)
+    return means.Estimate(cell, {"n": 1}, "", 0, kind, False, moments, mean, bound, bound, "", 1e-9)
 
 
 def test_what_misses():

@@ -1,11 +1,11 @@
 """Statements in expectation: `hc.mean(samples)` against a bound, by pooled sampling with an interval.
 
 On each geometry (parallel, orthogonal, generic, ... pairs) the claim is called again and again with fresh streams;
-the mean has Hall's interval (`moments`) at the level divided by the number of geometries and entries.  An interval
-that lies wholly on the wrong side is a suspicion; it refutes only if ten times as many fresh samples say the same, at
-the same level.  Supported only if a bias of 5% of the largest mean would have been seen on every geometry with 95%
-power (where all means are 0: of the largest standard deviation); sampling goes on until it would, or the profile's
-samples are used.
+the mean has Hall's interval (`moments`), an event's frequency that of Clopper and Pearson, at the level divided by
+the number of geometries and entries. An interval that lies wholly on the wrong side is a suspicion; it refutes only
+if ten times as many fresh samples say the same, at the same level. Supported only if a bias of 5% of the largest mean
+would have been seen on every geometry with 95% power (where all means are 0: of the largest standard deviation);
+sampling goes on until it would, or the profile's samples are used.
 """
 
 from __future__ import annotations
@@ -92,7 +92,10 @@ class Sampler:
                 choice=result["choice"],
                 moments=Moments(e["count"], *(np.asarray(e[name]) for name in ("gap", "squares", "cubes"))),
                 rounding=self.rounding,
-                **{name: e[name] for name in ("relation", "kind", "beyond", "left", "right", "named")},
+                **{
+                    name: e[name]
+                    for name in ("relation", "kind", "beyond", "left", "right", "named", "event")
+                },
             )
             for e in result["entries"]
         ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from scipy import stats
 
 from ..settings import LEVEL
-from .counting import POWER
+from .counting import POWER, limits
 from .moments import Moments
 
 PRECISE = 0.05
@@ -31,6 +31,7 @@ class Estimate:
     left: float
     right: float
     named: float
+    event: str
     rounding: float
     confirmed: bool = False
 
@@ -38,7 +39,7 @@ class Estimate:
         """By how much the interval misses the claim: 0 where it does not, and where it is none."""
         if self.blind:
             return 0.0
-        low, high = (float(limit) for limit in self.moments.interval(level))
+        low, high = self.interval(level)
         sides = {"equal": (low, -high), "at_least": (-high,), "at_most": (low,)}[self.kind]
         return max(max(sides) - self.rounding * max(abs(self.left), abs(self.right)), 0.0)
 
@@ -51,6 +52,8 @@ class Estimate:
     @property
     def blind(self) -> bool:
         """Whether rare samples may make the mean: all are equal though the sides differ, or a few make the variance."""
+        if self.event:
+            return False
         rounding = self.rounding * max(abs(self.left), abs(self.right))
         if self.deviation <= rounding:
             return abs(self.gap) > rounding
@@ -58,8 +61,18 @@ class Estimate:
 
     def half_width(self, level: float) -> float:
         """The longer side of the interval."""
-        low, high = self.moments.interval(level)
-        return float(max(high - self.moments.mean, self.moments.mean - low))
+        low, high = self.interval(level)
+        return max(high - self.gap, self.gap - low)
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Of the gap: Hall's, or for an event's frequency against a number the exact one."""
+        if not self.event:
+            low, high = self.moments.interval(level)
+            return float(low), float(high)
+        frequency, number = (self.left, self.right) if self.event == "left" else (self.right, self.left)
+        count = self.moments.count
+        least, most = limits(round(frequency * count), count, level / 2)
+        return (least - number, most - number) if self.event == "left" else (number - most, number - least)
 
     @property
     def gap(self) -> float:

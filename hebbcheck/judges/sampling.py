@@ -75,6 +75,7 @@ class Pool:
         self.kind, self.trivial = relation.kind, relation.trivial
         self.moments: Moments | None = None
         self.sides: Any = (0.0, 0.0)
+        self.binary = True
         self.plain = [not isinstance(side, Mean) for side in (relation.measured, relation.bound)]
 
     @property
@@ -89,6 +90,8 @@ class Pool:
                 "they must match; try hc.mean, and the same number of samples, on both sides"
             )
         new = Moments.of(left - right)
+        for side, plain in zip((left, right), self.plain, strict=True):
+            self.binary = self.binary and (plain or bool(np.all((side == 0) | (side == 1))))
         share = new.count / (self.count + new.count)
         self.sides = tuple(
             side + (block.mean(axis=0) - side) * share
@@ -109,6 +112,11 @@ class Pool:
         return np.asarray(sizes[0] if len(sizes) == 1 else 0.0)
 
     @property
+    def event(self) -> str:
+        """The side that is the mean of an event (samples 0 and 1), where the other side is a number."""
+        return ("right" if self.plain[0] else "left") if self.binary and sum(self.plain) == 1 else ""
+
+    @property
     def beyond(self) -> bool:
         """Whether the bound says nothing: the measured side can never pass `trivial` anyway."""
         if self.trivial is None:
@@ -122,7 +130,13 @@ class Pool:
         assert m is not None
         columns = np.broadcast_arrays(m.mean, m.squares, m.cubes, *self.sides, self.named)
         names = ("gap", "squares", "cubes", "left", "right", "named")
-        shared = {"relation": relation, "kind": self.kind, "count": m.count, "beyond": self.beyond}
+        shared = {
+            "relation": relation,
+            "kind": self.kind,
+            "count": m.count,
+            "beyond": self.beyond,
+            "event": self.event,
+        }
         return [
             shared | {name: float(v) for name, v in zip(names, values, strict=True)}
             for values in zip(*(column.ravel() for column in columns), strict=True)
