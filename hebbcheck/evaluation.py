@@ -71,7 +71,7 @@ def _evaluate(claim: Claim, instance: Any, constants: dict[str, float]) -> Value
 
 def _sides(claim: Claim, relation: Relation) -> tuple[float, float, float, float, bool]:
     """(slack, scale, measured, bound, beyond trivial) at the entry where the slack is smallest."""
-    if relation.kind == "scales_as":
+    if relation.kind == "scales_as" and claim.fails_at_most is not None:
         raise HebbcheckError(
             f"claim {claim.id!r} states a rate with a probability; hc.scales_as stands alone; leave out fails_at_most"
         )
