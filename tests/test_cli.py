@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from functools import partial
 from pathlib import Path
 
 import jsonschema
@@ -97,8 +98,16 @@ def process(*arguments: str, **options) -> subprocess.Popen:
     """The same in a process of its own."""
     command = [sys.executable, "-c", "from hebbcheck.cli import main; main()", *arguments]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    # A job in the background ignores Ctrl-C, and so would what it starts.
+    listens = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, **options
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        preexec_fn=listens,
+        **options,
     )
 
 

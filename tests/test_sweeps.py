@@ -9,6 +9,7 @@ import types
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import loky
@@ -320,6 +321,8 @@ EXPECTED = {s: [[10 * b + n for n in range(5)] for b in range(3)] for s in "ab"}
 
 
 def program(folder: Path, parallel: int) -> subprocess.Popen:
+    # A job in the background ignores Ctrl-C, and so would what it starts.
+    listens = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(folder / "s.db"), str(folder / "log"), str(parallel)],
         env=os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE), str(HERE.parent)])},
@@ -327,6 +330,7 @@ def program(folder: Path, parallel: int) -> subprocess.Popen:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=listens,
     )
 
 
