@@ -183,6 +183,9 @@ class Task:
         largest = math.prod(longest) + (0.0 if added is None else float(xp.max(xp.abs(added))))
         if not largest + math.log(scores.shape[1]) < self.limit:
             scores -= xp.max(scores, axis=1)[:, None]
+            scores = xp.clip(
+                scores, min=-self.limit / 2
+            )  # subnormal numbers would be slow, and are lost in the sum
         residual = xp.exp(scores)
         sums = residual @ xp.ones_like(residual[0, :])
         xp.reshape(residual, (-1,))[self.own] -= sums
