@@ -46,7 +46,7 @@ class Problem:
         self.device = array_api_compat.device(codes)
         self.eps = float(self.xp.finfo(codes.dtype).eps)
         # A power of two brings the largest norm near one: exact, and no product overflows in float32.
-        self.scale = power_of_two(float(self.xp.max(self.xp.abs(values))))
+        self.scale = unit_scale(float(self.xp.max(self.xp.abs(values))))
         self.codes, self.values = codes * self.scale, values * self.scale
         self.mu = float(mu)  # a numpy scalar would widen float32
         self.F, self.n = codes.shape[0], values.shape[0]
@@ -121,8 +121,8 @@ def spans(start: int, stop: int, step: int) -> Iterator[slice]:
         yield slice(first, min(first + step, stop))
 
 
-def power_of_two(size: float) -> float:
-    """What brings a size into [1/2, 1), exactly; 1 for a size that is 0 or not finite."""
+def unit_scale(size: float) -> float:
+    """The power of two that brings a size into [1/2, 1); 1 for a size that is 0 or not finite."""
     return math.ldexp(1.0, -math.frexp(size)[1]) if 0 < size < math.inf else 1.0
 
 

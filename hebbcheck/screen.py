@@ -20,7 +20,7 @@ import array_api_extra as xpx
 import numpy as np
 
 from . import threads
-from .pairs import SENSES, Problem, power_of_two, spans
+from .pairs import SENSES, Problem, spans, unit_scale
 
 TILE_COLUMNS = 1024
 # The C library's allocator keeps what is freed only below the largest block that it has seen freed; without one,
@@ -53,7 +53,7 @@ class Screen:
 
     @classmethod
     def of(cls, p: Problem, kernel: Any, diagonal: Any) -> Screen:
-        scale = power_of_two(max(float(p.xp.max(diagonal)), abs(p.mu)))
+        scale = unit_scale(max(float(p.xp.max(diagonal)), abs(p.mu)))
         return cls(p, kernel, scale, diagonal * scale, p.mu * scale)
 
     def dtypes(self) -> list[Any]:
@@ -93,7 +93,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class KernelRows:
     """Some facts' rows of the kernel (without their diagonal, which is apart) and ``column``, K @ codes."""
 
     facts: slice
@@ -102,7 +102,7 @@ class Kernel:
     column: Any
 
     @classmethod
-    def of(cls, screen: Screen, facts: slice) -> Kernel:
+    def of(cls, screen: Screen, facts: slice) -> KernelRows:
         xp = screen.p.xp
         K = screen.kernel.rows(facts.start, facts.stop)
         K *= screen.scale
@@ -126,7 +126,7 @@ class Block:
     factors: Any
 
     @classmethod
-    def of(cls, p: Problem, columns: Columns, kernel: Kernel) -> Block:
+    def of(cls, p: Problem, columns: Columns, kernel: KernelRows) -> Block:
         xp, dtype, facts = p.xp, columns.codes.dtype, kernel.facts
         codes, column = p.codes[facts, :], kernel.column
         left = xp.concat([codes, -column], axis=0)
@@ -147,7 +147,7 @@ def optimistic(p: Problem, kernel: Any, diagonal: Any, block: int, at_once: int 
     columns = cache(partial(Columns.of, screen))
     columns(screen.dtypes()[0])  # before there are threads, which would each make their own
     work = partial(_reach_of_block, screen, columns)
-    parts = threads.share_out(work, list(spans(0, p.F, block)), at_once)
+    parts = threads.share_out(work, list(spans(0, p.F, block)), at_once, p.codes)
     return {
         name: p.xp.concat([part[name] for part in parts]) / screen.scale ** IN_THE_KERNEL.get(name, 0)
         for name in parts[0]
@@ -155,7 +155,7 @@ def optimistic(p: Problem, kernel: Any, diagonal: Any, block: int, at_once: int 
 
 
 def _reach_of_block(screen: Screen, columns: Callable[[Any], Columns], facts: slice) -> dict[str, Any]:
-    xp, kernel = screen.p.xp, Kernel.of(screen, facts)
+    xp, kernel = screen.p.xp, KernelRows.of(screen, facts)
     with np.errstate(all="ignore"):  # bounds that are not finite are never trusted
         for dtype in screen.dtypes():
             some = columns(dtype)
@@ -229,7 +229,7 @@ def _own(p: Problem, facts: slice, tile: slice) -> Any:
 
 
 def _bounds(
-    screen: Screen, columns: Columns, rows: Kernel, reach: dict[str, Any]
+    screen: Screen, columns: Columns, rows: KernelRows, reach: dict[str, Any]
 ) -> tuple[dict[str, Any], Any]:
     """The bounds of some rows, and for which of them there is none."""
     p, mu, xp, K = screen.p, screen.mu, screen.p.xp, rows.K
@@ -276,7 +276,7 @@ def _bounds(
     return {name: xp.where(unsure, optimum[name], bound) for name, bound in bounds.items()}, unsure
 
 
-def _errors(xp: Any, columns: Columns, rows: Kernel, off: Any) -> dict[str, Any]:
+def _errors(xp: Any, columns: Columns, rows: KernelRows, off: Any) -> dict[str, Any]:
     """What rounding in the tiles of some rows can amount to; squares lose what underflows."""
     code, factor, shift = columns.largest
     dtype, rounding = columns.codes.dtype, columns.rounding

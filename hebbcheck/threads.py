@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import array_api_compat
@@ -22,7 +22,7 @@ def available(array: Any) -> int:
     """As many as the array's library uses now on this machine's cores."""
     if array_api_compat.is_numpy_array(array):
         return min((library.num_threads for library in _blas().lib_controllers), default=1)
-    return sys.modules["torch"].get_num_threads() if _is_on_torch_cpu(array) else 1
+    return _torch().get_num_threads() if _is_on_torch_cpu(array) else 1
 
 
 @contextmanager
@@ -32,29 +32,29 @@ def one_for_products(array: Any) -> Iterator[None]:
         with _blas().limit(limits=1):
             yield
     elif _is_on_torch_cpu(array):
-        torch = sys.modules["torch"]
-        before = torch.get_num_threads()
-        torch.set_num_threads(1)
+        before = _torch().get_num_threads()
+        _torch().set_num_threads(1)
         try:
             yield
         finally:
-            torch.set_num_threads(before)
+            _torch().set_num_threads(before)
     else:
         yield
 
 
-def share_out(work: Callable[[slice], Any], parts: list[slice], threads: int) -> list[Any]:
-    """The work on each part, in order."""
+def share_out(work: Callable[[slice], Any], parts: list[slice], threads: int, array: Any) -> list[Any]:
+    """The work on each part of some array, in order; called within `one_for_products`."""
     if threads == 1 or len(parts) == 1:
         return [work(part) for part in parts]
-    with ThreadPoolExecutor(min(threads, len(parts)), initializer=_alone) as pool:
+    # torch keeps the number of its threads thread by thread: new ones have it to learn.
+    alone = partial(_torch().set_num_threads, 1) if _is_on_torch_cpu(array) else None
+    with ThreadPoolExecutor(min(threads, len(parts)), initializer=alone) as pool:
         return list(pool.map(work, parts))
 
 
-def _alone() -> None:
-    """torch's operations in a new thread of ours on no more threads: it keeps their number thread by thread."""
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(1)
+def _torch() -> Any:
+    """torch, which is loaded where there is an array of its."""
+    return sys.modules["torch"]
 
 
 def _is_on_torch_cpu(array: Any) -> bool:

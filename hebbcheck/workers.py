@@ -65,7 +65,10 @@ def run_remote_cell(
     try:
         subject = _resolved(reference)
         if subject.digest != digest:
-            raise HebbcheckError(f"{subject.id} was changed during the run; it must stay as it is; run again")
+            raise HebbcheckError(
+                f"{subject.id} was changed during the run, or reads an array that comes out otherwise in each process; "
+                "it must stay as it is; run again, or give the array's generator a seed"
+            )
         return run_cell(subject, settings, measure, params)
     except Exception as error:
         raise _portable(error) from None

@@ -73,6 +73,8 @@ def measure(subject, settings, params):
         case "interrupt":
             raise KeyboardInterrupt
         case "die":
+            while "after" in params and not os.path.exists(params["after"]):
+                time.sleep(0.01)
             os._exit(3)
         case "die once" if not os.path.exists(params["flag"]):
             Path(params["flag"]).touch()
@@ -238,9 +240,10 @@ def test_a_generator_that_fails_or_exits_is_an_outcome():
 
 
 def test_a_dead_worker_harms_only_the_job_that_kills_it_again(tmp_path):
+    flag = str(tmp_path / "flag")  # the one that dies once has begun: it would have its turn alone otherwise
     jobs = [
-        job("unlucky", [task(0, act="die once", flag=str(tmp_path / "flag")), task(1)]),
-        job("deadly", [task(0, act="die"), task(1)]),
+        job("unlucky", [task(0, act="die once", flag=flag), task(1)]),
+        job("deadly", [task(0, act="die", after=flag), task(1)]),
         job("good", [task(n) for n in range(6)], [task(9)]),
     ]
     found = outcomes(jobs, jobs_in_parallel=2)

@@ -83,10 +83,10 @@ def _tell(screen: Screen, example: Counterexample, claim: Claim, told: Any) -> N
         Decision.UNMET: "an assumption is not met, or the relation is undefined here",
         Decision.FLOAT_ONLY: "in floating point only",
     }.get(told.decision, "in ball arithmetic, so rounding plays no part")
-    subject = (
-        "the claim" if claim.fails_at_most is None else "this draw, one of those that may fail now and then,"
-    )
-    if told.broken:
-        screen.line(f"{subject} is broken ({how})", "bold red")
-    else:
-        screen.line(f"{subject} is not broken ({how})", "bold green")
+    breaks, holds = "the claim is broken", "the claim is not broken"
+    if claim.fails_at_most is not None:
+        breaks, holds = (
+            "the relation fails on this draw, as it may now and then",
+            "the relation holds on this draw",
+        )
+    screen.line(f"{breaks if told.broken else holds} ({how})", "bold red" if told.broken else "bold green")

@@ -127,6 +127,10 @@ class Family:
         """Numbers for one draw."""
         return {name: size.sample(rng, profile) for name, size in self.sizes.items()}
 
+    def largest_sizes(self, profile: str = "quick") -> dict[str, float]:
+        """The largest numbers that a draw may have."""
+        return {name: size.bounds(profile)[1] for name, size in self.sizes.items()}
+
     def small_sizes(self, rng: np.random.Generator) -> dict[str, float]:
         """Numbers for an attack, the smallest sizes the likeliest."""
         while True:

@@ -59,14 +59,16 @@ def _small_draws(search: Search, streams: Streams, count: int) -> None:
 
 
 def measure_draws(claim: Claim, settings: Settings, params: dict) -> dict:
-    """Draws at the sizes of real use.  params: draws, part, identity."""
+    """Draws at the sizes of real use, the first at the largest ones.  params: draws, part, identity."""
     search = Search(claim, settings.arrays, params["identity"])
-    choices = claim.family.choices
-    largest = {name: size.bounds(settings.profile)[1] for name, size in claim.family.sizes.items()}
+    family, choices = claim.family, claim.family.choices
     for index in range(params["draws"]):
         streams = Streams("draws", claim.id, settings.seed, params["part"], index)
-        numbers = claim.family.sample_sizes(streams("sizes"), settings.profile) if index else largest
-        search.see(claim.family.raw(numbers, streams, choices[index % len(choices)]))
+        if index == 0:
+            numbers = family.largest_sizes(settings.profile)
+        else:
+            numbers = family.sample_sizes(streams("sizes"), settings.profile)
+        search.see(family.raw(numbers, streams, choices[index % len(choices)]))
     search.lenient = True
     return _report(search, _smallest(search))
 

@@ -119,7 +119,7 @@ def _grouped(cells: list[Cell]) -> list[list[Cell]]:
 
 def _apart(cells: list[Cell], rng: np.random.Generator, count: int) -> list[Cell]:
     """Cells far apart in log size: the first at random, each next one farthest from those chosen (Gonzalez, 1985)."""
-    cells = list({repr(sorted(cell["numbers"].items())): cell for cell in cells}.values())
+    cells = list({tuple(cell["numbers"].values()): cell for cell in cells}.values())
     places = np.array([[math.log(max(abs(v), 1e-9)) for v in cell["numbers"].values()] for cell in cells])
     chosen = [int(rng.integers(len(cells)))]
     while len(chosen) < min(count, len(cells)):

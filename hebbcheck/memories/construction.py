@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import array_api_compat
 import numpy as np
 
-from ..arrays import Streams, to_host
+from ..arrays import Streams
 from ..checks import whole_number
 from ..discovery import nearest
 from ..errors import HebbcheckError
@@ -130,7 +130,7 @@ def build(
                 f"building {name!r} of width {width} for {facts.F} facts ran out of memory; try a smaller width"
             ) from error
         raise
-    if not all(np.all(np.isfinite(to_host(part))) for part in made.parameters.values()):
+    if not all(bool(facts.xp.all(facts.xp.isfinite(part))) for part in made.parameters.values()):
         raise HebbcheckError(
             f"building {name!r} of width {made.width} gave parameters that are not finite; keys and values of ordinary "
             "size are needed; try dividing them by their largest norm"

@@ -64,7 +64,8 @@ class Best:
 
     def offer(self, stored: int, margin: float, step: int, vector: Any) -> None:
         if (stored, margin) > (self.stored, self.margin):
-            self.stored, self.margin, self.step, self.vector = stored, margin, step, 1 * vector
+            self.stored, self.margin, self.step = stored, margin, step
+            self.vector = 1 * vector  # a copy: the descent goes on in place
 
 
 class Adam:
