@@ -360,6 +360,18 @@ def test_replay_finds_a_claims_file_that_was_moved_here(hebbcheck, folder, monke
     assert hebbcheck("replay", str(file)).code == 0
 
 
+def test_replay_of_a_draw_that_may_fail_does_not_call_the_claim_broken(hebbcheck):
+    Path("claims_draw.py").write_text(
+        "import hebbcheck as hc\nfrom hebbcheck import geometry as geo\n"
+        "@hc.claim('draw.half', over=geo.family(lambda rng, n: {'u': rng.random()}, n=9), fails_at_most=0.1)\n"
+        "def half(x):\n    return hc.at_most(x.u, 0.5)\n"
+    )
+    assert hebbcheck("verify", "claims_draw.py").code == 1
+    (file,) = Path(".hebbcheck/counterexamples").glob("draw.half.*.smallest.npz")
+    told = hebbcheck("replay", str(file))
+    assert told.code == 0 and "the relation fails on this draw, as it may now and then" in told.out
+
+
 def test_diff_tells_what_changed_between_two_runs_of_the_store(hebbcheck):
     source = Path("claims_mixed.py")
     hebbcheck("verify", "claims_mixed.py")
