@@ -304,6 +304,16 @@ def test_the_frequency_of_an_event_is_judged_exactly():
     assert judged(three_times).outcome == "refuted"
 
 
+def test_an_event_is_one_against_a_number_that_stays():
+    for vary, event in ((0.0, "left"), (1.0, "")):
+        pool = sampling.Pool(hc.at_most(hc.mean(np.zeros(2)), 0.5))
+        for call in range(2):
+            pool.add(np.array([0.0, 1.0, 1.0]), np.array([0.5 + vary * call]))
+        assert pool.event == event
+    pool.add(np.array([0.0, 0.5]), np.array([0.5]))
+    assert pool.event == ""
+
+
 def test_a_mean_that_is_claimed_to_be_an_array_of_its_samples_length_is_an_error():
     def forgets_the_second_mean(x):
         return hc.equal(hc.mean(x.z), x.z)

@@ -75,7 +75,7 @@ class Pool:
         self.kind, self.trivial = relation.kind, relation.trivial
         self.moments: Moments | None = None
         self.sides: Any = (0.0, 0.0)
-        self.binary = True
+        self.binary = True  # all samples of means are 0 or 1, and all numbers stay as they are
         self.plain = [not isinstance(side, Mean) for side in (relation.measured, relation.bound)]
 
     @property
@@ -90,8 +90,9 @@ class Pool:
                 "they must match; try hc.mean, and the same number of samples, on both sides"
             )
         new = Moments.of(left - right)
-        for side, plain in zip((left, right), self.plain, strict=True):
-            self.binary = self.binary and (plain or bool(np.all((side == 0) | (side == 1))))
+        for side, plain, before in zip((left, right), self.plain, self.sides, strict=True):
+            same = self.moments is None or np.array_equal(side[0], before)
+            self.binary = self.binary and bool(same if plain else np.all((side == 0) | (side == 1)))
         share = new.count / (self.count + new.count)
         self.sides = tuple(
             side + (block.mean(axis=0) - side) * share
