@@ -149,7 +149,7 @@ def test_options_reach_the_verdict(pytester):
     result = pytester.runpytest(
         "claims_mine.py::mine.trace", "--hebb-seed=3", "--hebb-dtype=float32", "--hebb-backend=strict"
     )
-    assert "mine.trace.strict-float32.3.smallest.npz" in result.stdout.str()
+    assert "mine.trace.quick.strict-float32.3.smallest.npz" in result.stdout.str()
 
 
 @pytest.mark.parametrize(
