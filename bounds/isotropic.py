@@ -273,7 +273,7 @@ def needed_constant_grows(x):
 
 
 @hc.claim(
-    "B.23.constant",
+    "B.23.unlimited",
     over=geo.family(needed_at_infinite_width, n=[6, 9, 12, 16, 20, 25, 30, 36], delta=0.5),
     title="One constant for all widths",
     source="Theorem B.23 as printed, for absolute constants, by the exact law of one column",

@@ -246,11 +246,11 @@ def test_aitken_sums_the_rest_of_a_geometric_sequence():
 
 
 # -- the rule ---------------------------------------------------------------------------------------------------------
-def climbed(kind, course, moves=None, draws=60, spread=0.2, seed=0, held=None):
+def climbed(kind, course, moves=None, draws=60, spread=0.2, seed=0, held=None, step=4):
     """A ladder whose draws need exp(course(log size)), times log-normal noise that rungs share."""
     moves = moves or ({"F": ("F",), "joint": ("F", "d")}.get(kind, (kind,)))
     rungs = [
-        {"F": 4, "d": 16, "m": 16, "delta": 0.5, **(held or {}), **dict.fromkeys(moves, 4 * 4**k)}
+        {"F": 4, "d": 16, "m": 16, "delta": 0.5, **(held or {}), **dict.fromkeys(moves, 4 * step**k)}
         for k in range(12)
     ]
     climb = Climb(Ladder(kind, moves, tuple(rungs)))
@@ -285,6 +285,16 @@ def test_the_exponent_is_recovered_with_its_interval():
     growth = growth_of(climb.ladder, centres_of(climb.needed), rule.REMAINING_TAILS)
     assert growth.slope.low(0.001) < 0.25 < growth.slope.high(0.001)
     assert growth.slope.error < 0.01
+
+
+@pytest.mark.parametrize(
+    ("exponent", "state"), [(0.13, State.RISING_OR_NOT), (0.25, State.RISING), (0.0, State.FLAT)]
+)
+def test_a_ladder_that_ends_early_refutes_only_by_a_large_exponent(exponent, state):
+    climb = climbed("d", lambda x: exponent * x, step=1.6, spread=0.02)
+    assert climb.ladder.rungs[-1]["d"] < rule.SPANS["d"]
+    [s] = standing(climb)
+    assert s.state is state and s.contradicts is (state is State.RISING)
 
 
 def test_facts_are_measured_against_their_logarithm():

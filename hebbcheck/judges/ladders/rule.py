@@ -14,9 +14,12 @@ from .build import Ladder
 from .centres import Centres, centres_of, tail_centres
 from .climb import Climb
 from .growth import Growth, growth_of
+from .region import POWERS
 
 RISING = {"d": 0.03, "m": 0.03, "diagonal": 0.03, "parameter": 0.25, "F": 0.5, "joint": 1.0, "tail": 1.5}
 """A local exponent above this, at the level, is growth (in log size; for F, joint and tail in log L)."""
+RISING_SHORT = 0.2
+"""The same on a ladder in powers that ends below `SPANS`, where true constants drift (as d^0.13 up to d = 256)."""
 FLAT = {"d": 0.06, "m": 0.08, "diagonal": 0.12, "parameter": 0.3, "F": 0.6, "joint": 1.2, "tail": 1.5}
 """A local exponent whose upper 95% limit lies under this is none."""
 CONVERGING = {"d": 0.2, "m": 0.3, "diagonal": 0.3, "parameter": 0.3, "F": 0.5, "joint": 0.5, "tail": 0.25}
@@ -111,12 +114,19 @@ def state_of(ladder: Ladder, centres: Centres, growth: Growth | None, level: flo
         return State.SLACK if len(ladder.rungs) - 1 in centres.slack else State.THIN
     levels_off = growth.remaining[2] < CONVERGING[ladder.kind]
     if growth.slope.low(level) > RISING[ladder.kind]:
-        if growth.remaining[0] > DECAYING[ladder.kind]:
+        lasting = RISING_SHORT if ends_early(ladder) else RISING[ladder.kind]
+        if growth.remaining[0] > DECAYING[ladder.kind] and growth.slope.low(level) > lasting:
             return State.RISING
         return State.CONVERGING if levels_off else State.RISING_OR_NOT
     if growth.slope.high(FLAT_LEVEL) < FLAT[ladder.kind]:
         return State.FLAT
     return State.CONVERGING if levels_off else State.OPEN
+
+
+def ends_early(ladder: Ladder) -> bool:
+    """Whether a ladder in powers ends before its sizes get large."""
+    top = ladder.rungs[-1]
+    return not ladder.by_logarithm and any(top[n] < SPANS[n] for n in ladder.moves if n in POWERS)
 
 
 def rising_most(standings: list[Standing]) -> Ladder | None:

@@ -1,0 +1,160 @@
+"""Isotropic keys and bilinear features: the same bounds with their constants left open, as the paper states them."""
+
+import hebbcheck as hc
+from hebbcheck import geometry as geo
+from hebbcheck import sqrt
+
+from .isotropic import (
+    entries,
+    eps_k,
+    eps_v,
+    isotropic_crosstalk,
+    isotropic_penalty,
+    narrow,
+    region,
+    separated,
+    spread,
+)
+
+isotropic = geo.facts(keys=geo.sphere, values=geo.sphere)
+given_values = geo.facts(keys=geo.sphere, values=geo.anything, F=(10, 256))
+"""Values that an adversary fixes before keys and features are drawn."""
+
+some_energy = {"Y != 0": lambda x: x.E_v_tilde > 0}
+
+
+@hc.claim(
+    "B.19.constants",
+    over=given_values,
+    title="Cross-talk, isotropic keys, arbitrary values: the constant",
+    source="Theorem B.19, equation 36",
+    given={**narrow, **some_energy},
+    fails_at_most="delta",
+    needs=["B.18.effective", "B.48"],
+)
+def crosstalk_isotropic_keys(x, *, C):
+    r"""\tilde z_{\max} \le \frac1d B_Y + C \sqrt{\tilde E_v}
+    \left( \sigma \sqrt L + \frac{L^2}{m} \right) \sqrt{L_v}"""
+    return hc.at_most(x.z_max, x.B_Y / x.d + C * sqrt(x.E_v_tilde) * entries(x) * sqrt(x.L_v))
+
+
+@hc.claim(
+    "B.19.sharp.constants",
+    over=given_values,
+    title="Cross-talk, isotropic keys, arbitrary values, without the value sparsity: the constant",
+    source="Theorem B.19 with the factor sqrt(L_v) deleted",
+    given={**narrow, **some_energy},
+    fails_at_most="delta",
+    needs=["B.18.effective", "B.56", "B.61"],
+)
+def crosstalk_isotropic_keys_sharp(x, *, C):
+    r"""\tilde z_{\max} \le \frac1d B_Y + C \sqrt{\tilde E_v} \left( \sigma \sqrt L + \frac{L^2}{m} \right)"""
+    return hc.at_most(x.z_max, x.B_Y / x.d + C * sqrt(x.E_v_tilde) * entries(x))
+
+
+@hc.claim(
+    "B.20.constants",
+    over=isotropic,
+    title="Cross-talk, isotropic keys and values: the constant",
+    source="Theorem B.20, last display, with c_0 = 1 and one constant for both terms",
+    given={
+        "m <= d^2/L, L^3 <= sigma^2 m^2": lambda x: x.m <= x.d**2 / x.L and x.L**3 <= x.sigma2 * x.m**2,
+        "F - 2 >= L": lambda x: x.F - 2 >= x.L,
+    },
+    fails_at_most="delta",
+    needs=["B.18", "B.40", "B.41", "B.43", "B.47"],
+)
+def crosstalk_isotropic(x, *, C):
+    r"\tilde z_{\max} \le C \sqrt L \left( \sqrt{\frac{F}{d^3}} + \sqrt{\frac{F}{md}} \right)"
+    return hc.at_most(x.z_max, C * isotropic_crosstalk(x))
+
+
+@hc.claim(
+    "B.23.constants",
+    over=given_values,
+    title="Signal, isotropic keys, arbitrary values: the constants",
+    source="Theorem B.23, first display, with the assumption of Lemma B.38",
+    given={**narrow, **separated},
+    fails_at_most="delta",
+    needs=["B.21", "B.38", "B.39"],
+)
+def signal_isotropic_keys(x, *, C1, C2):
+    r"""\tilde s_{\min} \ge \left( 1 - C_1 \sqrt{\frac Lm} \right) V_{\min}
+    - \left( \frac1d + C_2 \left( \sigma \sqrt L + \frac{L^2}{m} \right) \right) V_{\max}"""
+    return hc.at_least(x.s_min, (1 - C1 * eps_k(x)) * x.V_min - (1 / x.d + C2 * entries(x)) * x.V_max)
+
+
+@hc.claim(
+    "B.23.simple.constants",
+    over=isotropic,
+    title="Signal, isotropic keys, simple form: the constants, on isotropic values",
+    source="Theorem B.23, second display, with the assumption of Lemma B.38",
+    given=region,
+    fails_at_most="delta",
+    needs=["B.23.constants"],
+)
+def signal_isotropic_keys_simple(x, *, C1, C3):
+    r"""\tilde s_{\min} \ge \left( 1 - C_1 \sqrt{\frac Lm} \right) V_{\min} - C_3 \sigma \sqrt L\, V_{\max}"""
+    return hc.at_least(x.s_min, (1 - C1 * eps_k(x)) * x.V_min - C3 * spread(x) * x.V_max)
+
+
+@hc.claim(
+    "B.24.constants",
+    over=isotropic,
+    title="Signal, isotropic keys and values: the constant",
+    source="Theorem B.24, first display, with one constant for all terms",
+    given=narrow,
+    fails_at_most="delta",
+    needs=["B.21", "B.37", "B.38", "B.39"],
+)
+def signal_isotropic(x, *, C):
+    r"""\tilde s_{\min} \ge \left( 1 - C \sqrt{\frac Lm} \right) (1 - \varepsilon_v)
+    - \left( \frac1d + C \left( \sigma \sqrt L + \frac{L^2}{m} \right) \right) (1 + \varepsilon_v), \quad
+    \varepsilon_v = C \sqrt{\frac{L}{d-1}}"""
+    eps = C * eps_v(x)
+    return hc.at_least(x.s_min, (1 - C * eps_k(x)) * (1 - eps) - (1 / x.d + C * entries(x)) * (1 + eps))
+
+
+@hc.claim(
+    "B.29.constants",
+    over=isotropic,
+    title="Margin, isotropic keys: the constants, on isotropic values",
+    source="Theorem B.29, equation 51",
+    given={**region, "F - 2 >= L": lambda x: x.F - 2 >= x.L},
+    fails_at_most="delta",
+    needs=["B.19.constants", "B.23.simple.constants", "B.11.range", "B.14.range"],
+)
+def margin_isotropic_keys(x, *, C1, C2):
+    r"""\gamma_{\min} \ge \left( 1 - C_1 \sqrt{\frac Lm} \right) V_{\min}
+    - C_2 \left( B_Y + \sqrt{E_v} \sqrt{L_v} \right) \sigma \sqrt L"""
+    penalty = C2 * (x.B_Y + sqrt(x.E_v) * sqrt(x.L_v)) * spread(x)
+    return hc.at_least(x.gamma_min, (1 - C1 * eps_k(x)) * x.V_min - penalty)
+
+
+@hc.claim(
+    "B.30.constants",
+    over=isotropic,
+    title="Margin, isotropic keys and values: the constant",
+    source="Theorem B.30, equation 56, with one constant for all terms",
+    given={**region, "F >= 2L": lambda x: x.F >= 2 * x.L},
+    fails_at_most="delta",
+    needs=["B.20.constants", "B.24.constants"],
+)
+def margin_isotropic(x, *, C):
+    r"""\gamma_{\min} \ge 1 - C \left( \sqrt{\frac Lm} + \sqrt{\frac{L}{d-1}}
+    + \sqrt L \sqrt{\frac{F}{d^3}} + \sqrt L \sqrt{\frac{F}{md}} \right)"""
+    return hc.at_least(x.gamma_min, 1 - C * isotropic_penalty(x))
+
+
+@hc.claim(
+    "B.30.wide",
+    over=isotropic,
+    title="Margin, isotropic keys and values, at any large width: the constant",
+    source="Theorem B.30 without m <= d^2/L, which its form does not need",
+    given={"m >= L^3": lambda x: x.m >= x.L**3, "F >= 2L": lambda x: x.F >= 2 * x.L},
+    fails_at_most="delta",
+)
+def margin_isotropic_wide(x, *, C):
+    r"""\gamma_{\min} \ge 1 - C \left( \sqrt{\frac Lm} + \sqrt{\frac{L}{d-1}}
+    + \sqrt L \sqrt{\frac{F}{d^3}} + \sqrt L \sqrt{\frac{F}{md}} \right)"""
+    return hc.at_least(x.gamma_min, 1 - C * isotropic_penalty(x))
