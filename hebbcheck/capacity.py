@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from . import memories
+from .checks import whole_number
 from .errors import HebbcheckError
 from .memories.construction import FactTable, fact_table
 from .memories.first_width import first_storing
@@ -83,7 +84,12 @@ def of(
         raise HebbcheckError(
             f"{name!r} has one width for each d; a search needs widths that vary; try memories.build({name!r}, ...)"
         )
-    widest = max(1, min(WIDEST, MOST_ENTRIES // facts.F)) if widest is None else widest
+    construction.check_options(options)
+    seed = whole_number("seed", seed, least=0)
+    start = None if start is None else whole_number("start", start)
+    widest = (
+        max(1, min(WIDEST, MOST_ENTRIES // facts.F)) if widest is None else whole_number("widest", widest)
+    )
     around = around or (int(not construction.stops_early), 1)
 
     def stores(m: int, **cheap: Any) -> bool:
@@ -93,10 +99,11 @@ def of(
     units = construction.units(facts, seed, **options)
     if units is not None:
         first = first_storing(units, facts, widest)
-        if units.exact or first.width is None:
+        if units.exact:
             judged = {m: m == first.width for m in first.judged}
-            return Found(first.width, widest, units.exact, first.units, judged)
-        found = search(stores, start=first.width, widest=widest, step=1, around=around)
+            return Found(first.width, widest, True, first.units, judged)
+        near, step = (predicted(name, facts), None) if first.width is None else (first.width, 1)
+        found = search(stores, start=near, widest=widest, step=step, around=around)
         return replace(found, units=found.units + first.units)
     start = predicted(name, facts) if start is None else start
     if construction.cheaper:

@@ -13,9 +13,11 @@ from types import ModuleType
 from typing import Any
 
 from . import discovery
+from .embeddings import content_digest
 from .errors import HebbcheckError
 from .settings import Settings
 from .sweeps import Reference, Task
+from .versions import installed
 
 MEASURE = f"{__name__}:measure"
 
@@ -43,7 +45,7 @@ class Figure:
 
     `measure(settings, params)`: a pure function, numbers by name.  `summarise(settings, cells, results)`.
     `file`: where it stands (default: where `measure` does).  `package`: one that it takes data from; without
-    it the figure is left out unless asked for by name.
+    it the figure is left out unless asked for by name.  `data`: paths of files that it reads.
     """
 
     id: str
@@ -55,6 +57,7 @@ class Figure:
     summarise: Callable[[Settings, list[dict], list[dict]], Summary]
     file: str = ""
     package: str | None = None
+    data: tuple[str, ...] = ()
 
     @property
     def path(self) -> Path:
@@ -66,9 +69,12 @@ class Figure:
 
     @cached_property
     def digest(self) -> str:
-        """Changes whenever the figure's file does, or one beside it that it uses."""
-        texts = [path.read_text() for path in sorted(_sources(self))]
-        return hashlib.sha256("\0".join([self.id, *texts]).encode()).hexdigest()
+        """Changes whenever the figure's file does, one beside it that it uses, or the data that it reads."""
+        parts = [path.read_text() for path in sorted(_sources(self))]
+        parts += [content_digest(path) for path in self.data]
+        if self.package is not None and self.available:
+            parts.append(installed(self.package))
+        return hashlib.sha256("\0".join([self.id, *parts]).encode()).hexdigest()
 
     @property
     def reference(self) -> Reference:

@@ -1,4 +1,4 @@
-"""Constants by least squares and as bounds, R^2, envelopes, exponents, and intervals.
+"""Constants by least squares and as bounds, R^2, exponents, and intervals.
 
 A curve fitted to measurements answers one of three questions, and each has its function here: `as_fitted`
 (all constants free), `as_stated` (the constants that the theorem fixes stay fixed) and `as_bound` (the
@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import optimize, stats
 
-from .arrays import stream
 from .errors import HebbcheckError
 
 Form = Callable[[Mapping[str, Any]], Any]
@@ -213,15 +212,6 @@ def confounded(form: Form, values: Mapping[str, float]) -> tuple[tuple[str, ...]
     return (*idle, *groups)
 
 
-def envelope(measured: Any, prediction: Any, share: float = 1.0) -> tuple[float, float]:
-    """The narrowest (c, C) with c * prediction <= measured <= C * prediction, each side for a share of points.
-
-    For positive measurements and predictions.
-    """
-    ratio = _positive("measurements", measured) / _positive("predictions", prediction)
-    return 1 / _cover(1 / ratio, share), _cover(ratio, share)
-
-
 def exponent(size: Any, measured: Any, weights: Any = None, level: float = 0.05) -> Interval:
     """The slope of log measured against log size by least squares, with its 1 - level confidence interval.
 
@@ -246,22 +236,6 @@ def student(samples: Any, level: float = 0.05) -> Interval:
         return Interval(mean, -np.inf, np.inf)
     half = float(stats.t.isf(level / 2, samples.size - 1) * np.std(samples, ddof=1) / np.sqrt(samples.size))
     return Interval(mean, mean - half, mean + half)
-
-
-def bootstrap(
-    samples: Any, statistic: Callable[[np.ndarray], float], level: float = 0.05, resamples: int = 999
-) -> Interval:
-    """statistic(samples) with its percentile interval over resampled independent units (the first axis).
-
-    `statistic` gets an array like `samples`; at least two units are needed.
-    """
-    samples = _finite("samples", samples)
-    if len(samples) < 2:
-        raise HebbcheckError(f"a bootstrap needs two independent units or more; got {len(samples)}")
-    choices = stream("bootstrap", len(samples)).integers(len(samples), size=(resamples, len(samples)))
-    values = [statistic(samples[choice]) for choice in choices]
-    low, high = np.quantile(values, [level / 2, 1 - level / 2])
-    return Interval(float(statistic(samples)), float(low), float(high))
 
 
 def _needed(slack: Callable[[Any], np.ndarray], shape: tuple[int, ...], open_constants: bool) -> np.ndarray:

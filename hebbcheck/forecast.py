@@ -46,7 +46,7 @@ def moments(keys: np.ndarray, values: np.ndarray, mapping: np.ndarray) -> tuple[
 
 
 def unwhitened_width(keys: Any, values: Any, map: Any = None, failing: float = FAILING) -> float:
-    """The width at which `failing` pairs are expected to fail: infinite where as many fail at every width.
+    """The width at which `failing` pairs are expected to fail: infinite where one fails at unlimited width.
 
     keys F x d, values |V| x d_v, map (F,), as `memories.build` takes them.
     """
@@ -54,11 +54,13 @@ def unwhitened_width(keys: Any, values: Any, map: Any = None, failing: float = F
     gamma, variance = moments(to_host(facts.keys), to_host(facts.values), facts.map)
     competing = facts.map[:, None] != np.arange(gamma.shape[1])[None, :]
     gamma, deviation = gamma[competing], np.sqrt(variance[competing])
-    never = deviation == 0  # equal values: a margin of zero at every width
-    z = gamma[~never] / deviation[~never]
+    if np.any(gamma <= 0):  # such as equal values
+        return float("inf")
+    varying = deviation > 0
+    z = gamma[varying] / deviation[varying]
 
     def excess(log_width: float) -> float:
-        return float(np.sum(ndtr(-np.exp(log_width / 2) * z))) + np.count_nonzero(never) - failing
+        return float(np.sum(ndtr(-np.exp(log_width / 2) * z))) - failing
 
     if excess(0.0) <= 0:
         return 1.0

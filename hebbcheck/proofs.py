@@ -9,6 +9,7 @@ import sympy
 
 from .claim import Claim
 from .errors import HebbcheckError
+from .verdict import HOLDS, Finding, Outcome
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,18 @@ def check_proof(claim: Claim) -> list[Step] | None:
             f"the proof of {claim.id!r} has no step; expressions that vanish are needed; return a list of them"
         )
     return [_step(claim, index, entry) for index, entry in enumerate(entries)]
+
+
+def with_proof(claim: Claim, finding: Finding) -> Finding:
+    """A finding of a judge that leaves proofs aside, with the steps of one; a step that fails supports nothing."""
+    if finding.proof is not None or (steps := check_proof(claim)) is None:
+        return finding
+    failed = next((step.name for step in steps if not step.vanishes), None)
+    if failed is not None and finding.outcome in HOLDS:
+        finding.outcome = Outcome.INCONCLUSIVE
+        finding.reason = f"Nothing contradicts it, but the proof's step {failed!r} does not vanish."
+    finding.proof = [step.as_dict() for step in steps]
+    return finding
 
 
 def _is_named(entry: Any) -> bool:

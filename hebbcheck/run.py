@@ -19,6 +19,7 @@ from .geometry.figures import FigureFamily
 from .judges import judge_of
 from .judges.reported import figure_of
 from .progress import Progress
+from .proofs import with_proof
 from .settings import LEVEL, Settings
 from .store import Store
 from .sweeps import Job, Task, run_jobs
@@ -126,7 +127,7 @@ def _figures_of(claims: list[Claim]) -> dict[str, Figure]:
 
 def _judged(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict], Finding]:
     """The judge of the claim's quantifier, found when the job begins: a claim that cannot be probed is a verdict."""
-    return (yield from judge_of(claim.quantifier)(claim, settings))
+    return with_proof(claim, (yield from judge_of(claim.quantifier)(claim, settings)))
 
 
 def _failed(error: Exception) -> Finding:

@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
 from .arrays import Backend
+from .declarations import PROFILES
 from .errors import HebbcheckError
 
 Choice = TypeVar("Choice")
 
-PROFILES = ("quick", "standard", "paper")
 LEVEL = 1e-4
 """The level of each statistical verdict, whatever else is run."""
 

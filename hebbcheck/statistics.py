@@ -30,6 +30,7 @@ PAIRWISE = ("margins", "signal", "crosstalk", "signal_absorbed", "crosstalk_abso
 PAIRWISE_SIZE = 1 << 21  # entries of one array of pairs by coordinates
 SPARSITY_SIZE = 1 << 16  # entries of one array of pairs by values
 OF_ROWS = ("E_K", "K_off_max")
+OF_VALUES = ("V_min", "V_max", "E_v", "E_v_tilde", "B_Y")
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,8 @@ class Best:
 
     def offer(self, name: str, value: float, pair: tuple[int, ...]) -> None:
         held = self.found[name]
-        if sense(name) * (value - held.value) > 0 or (value == held.value and not held.pair):
+        better = sense(name) * (value - held.value) > 0 or (value == held.value and not held.pair)
+        if better or math.isnan(value):  # nothing is better than NaN
             self.found[name] = Extremum(value, pair)
 
     def beaten_by(self, name: str, bounds: Any, eps: float) -> Any:
@@ -157,7 +159,17 @@ def summary(
         name: Extremum(e.value / p.scale ** SENSES.get(name, (1, 0))[1], e.pair)
         for name, e in best.found.items()
     }
-    return {**found, **_of_diagonal(p.xp, diagonal)}
+    return _without_overflow({**found, **_of_diagonal(p.xp, diagonal)})
+
+
+def _without_overflow(found: dict[str, Extremum]) -> dict[str, Extremum]:
+    """NaN for what such numbers cannot hold: infinities that a pair attains, and all of a kernel that is infinite."""
+    infinite = not all(math.isfinite(found[name].value) for name in ("K_diag_min", "K_diag_max"))
+
+    def lost(name: str, e: Extremum) -> bool:
+        return (infinite and name not in OF_VALUES) or bool(e.pair and math.isinf(e.value))
+
+    return {name: Extremum(math.nan, e.pair) if lost(name, e) else e for name, e in found.items()}
 
 
 def gram_extrema(kernel: Kernel, *, block: int = 128) -> dict[str, Extremum]:
@@ -168,7 +180,7 @@ def gram_extrema(kernel: Kernel, *, block: int = 128) -> dict[str, Extremum]:
     for part in spans(0, diagonal.shape[0], block):
         index = xp.arange(part.start, part.stop, device=device)
         _scan_kernel(xp, Rows(kernel, index, diagonal), best)
-    return {**best.found, **_of_diagonal(xp, diagonal)}
+    return _without_overflow({**best.found, **_of_diagonal(xp, diagonal)})
 
 
 def _check(codes: Any, values: Any, mapping: np.ndarray, diagonal: Any) -> None:

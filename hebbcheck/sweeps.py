@@ -79,7 +79,8 @@ class Job:
 def cell_digest(subject: Subject, settings: Settings, task: Task) -> str:
     """What a cell's result depends on, hashed."""
     engine = f"{package_version()}+{engine_digest()}"
-    parts = [engine, subject.id, subject.digest, settings.as_dict(), task.measure, task.params]
+    parts = [engine, versions(settings.backend), subject.id, subject.digest, settings.as_dict()]
+    parts += [task.measure, task.params]
     return hashlib.sha256(to_json(parts, canonical=True).encode()).hexdigest()
 
 

@@ -216,6 +216,30 @@ def test_units_are_those_of_the_memory_that_is_built():
         np.testing.assert_allclose(factor * outputs, built, rtol=1e-7, atol=1e-9)
 
 
+def test_a_ridge_may_store_what_the_projector_does_not():
+    keys = geo.sphere.sample(Streams("ridge", 2), "keys", 8, 2)
+    facts = (keys, np.eye(8))
+    assert capacity.of("whitened", *facts, widest=400).width is None
+    found = capacity.of("whitened", *facts, widest=400, ridge=1.0)
+    assert found.width is not None
+    assert build("whitened", *facts, width=found.width, ridge=1.0).stores(*facts)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"rigde": 3}, "rigde"),
+        ({"seed": -1}, "seed=-1"),
+        ({"seed": "x"}, "seed='x'"),
+        ({"widest": -3}, "widest=-3"),
+        ({"start": 0.5}, "start=0.5"),
+    ],
+)
+def test_what_cannot_be_searched_with_is_refused(given, said):
+    with pytest.raises(HebbcheckError, match=said):
+        capacity.of("bilinear", np.eye(3), np.eye(3), **given)
+
+
 def test_no_width_stores_what_features_cannot_tell_apart():
     keys = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     for name in ("bilinear", "whitened", "data_dependent"):

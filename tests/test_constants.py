@@ -13,7 +13,7 @@ from hebbcheck.claim import Claim
 from hebbcheck.errors import HebbcheckError
 from hebbcheck.judges import constants
 from hebbcheck.judges.constants import judge, shortlist, worst_cases
-from hebbcheck.judges.ladders.cells import scout, typical_of
+from hebbcheck.judges.ladders.cells import scout, tail, typical_of
 from hebbcheck.settings import Settings
 from hebbcheck.verdict import Outcome, Quantifier
 
@@ -326,3 +326,23 @@ def test_too_few_sizes_for_a_ladder_decide_nothing_where_an_adversary_chooses(br
 
     finding = judged(Claim("short", traced, geo.kernels(F=(6, 12), m=(2, 4)), fails_at_most=0.1))
     assert finding.outcome is Outcome.INCONCLUSIVE and "wider ranges" in finding.reason
+
+
+def test_the_tail_in_a_number_that_attributes_keep():
+    """A draw's noisy margins at one radius are no evidence at another."""
+
+    def form(x, *, C):
+        return hc.at_least(hc.min(x.margins_noisy), -C)
+
+    noisy = Claim("noisy", form, geo.facts(noise=(0.5, 4.0)), fails_at_most=lambda s: min(1, s.eps / 4))
+    params = {
+        "point": {"F": 4, "d": 8, "m": 16, "delta": 0.1},
+        "choice": "",
+        "spanned": False,
+        "label": "tail",
+    }
+    params |= {"signs": {"C": 1}, "first": 0, "draws": 4, "name": "eps"}
+    settings = Settings()
+    together = tail(noisy, settings, params | {"values": [2.0, 0.5]})["needed"]
+    alone = [tail(noisy, settings, params | {"values": [value]})["needed"][0] for value in (2.0, 0.5)]
+    assert together == alone and together[0] != together[1]

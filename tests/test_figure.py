@@ -1,6 +1,8 @@
 import inspect
+import os
 import textwrap
 
+import numpy as np
 import pytest
 
 from hebbcheck import figure as figures
@@ -110,6 +112,17 @@ def test_a_figure_without_its_package_is_left_out_unless_named(write):
     assert toy.available and not missing.available
 
 
+def test_the_digest_follows_the_data_that_a_figure_reads(write, tmp_path):
+    data = tmp_path / "data.npy"
+    digests = set()
+    for value in (1.0, 2.0):
+        np.save(data, np.full(3, value))
+        os.utime(data, (value, value))
+        toy = figures.load(write())[0]
+        digests.add(figures.Figure(**{**vars_of(toy), "data": (str(data),)}).digest)
+    assert len(digests) == 2
+
+
 def test_errors_say_what_to_do(write, tmp_path):
     with pytest.raises(HebbcheckError, match="fig2b"):
         figures.find(["fig2"])
@@ -127,7 +140,8 @@ def test_errors_say_what_to_do(write, tmp_path):
         ("hc.at_least(fig.height, 1.3)", Outcome.REFUTED),
         ("hc.at_most(fig.height, 0.5)", Outcome.REFUTED),
         ("hc.at_least(fig.height, 1.001)", Outcome.INCONCLUSIVE),
-        ("hc.equal(fig.height, 1.0)", Outcome.SUPPORTED),
+        ("hc.equal(fig.height + 4, 5.0)", Outcome.SUPPORTED),
+        ("hc.equal(fig.height, 1.0)", Outcome.INCONCLUSIVE),  # the interval spans more than 5%
         ("hc.equal(fig.height, 1.2)", Outcome.REFUTED),
         ("[hc.at_least(fig.height, 0.9), hc.at_least(fig.height, 1.3)]", Outcome.REFUTED),
         ("[hc.at_least(fig.height, 0.9), hc.at_least(fig.height, 1.001)]", Outcome.INCONCLUSIVE),

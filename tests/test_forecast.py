@@ -41,5 +41,12 @@ def test_forecasts_are_near_the_widths_that_a_search_finds():
 def test_no_width_is_forecast_where_the_exact_kernel_fails():
     keys, values, f = facts(200, 8, 0)
     assert unwhitened_width(keys, values, f) == np.inf
-    assert unwhitened_width(np.eye(3), np.eye(3)) == pytest.approx(1.0, abs=40)
+    assert unwhitened_width(np.eye(3), np.eye(3)) == 1.0
     assert unwhitened_width(np.eye(3), np.ones((3, 3)), [0, 1, 2]) == np.inf
+
+
+def test_one_pair_of_equal_values_is_stored_at_no_width():
+    keys, values, f = facts(64, 32, 0)
+    assert unwhitened_width(keys, values, f) < np.inf
+    values[1] = values[0]
+    assert unwhitened_width(keys, values, f) == np.inf

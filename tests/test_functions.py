@@ -169,3 +169,9 @@ def test_solving_with_balls_and_without_a_solution():
         )
     with pytest.raises(ZeroDivisionError, match="singular"):
         hf.solve(np.ones((2, 2)), np.ones(2))
+
+
+def test_sides_that_do_not_match_are_no_singular_matrix(asarray):
+    with pytest.raises(Exception) as raised:  # each library has its own
+        hf.solve(asarray(np.eye(3)), asarray(np.ones(4)))
+    assert not isinstance(raised.value, ZeroDivisionError)

@@ -367,6 +367,25 @@ def test_sampling_goes_on_where_a_bias_would_not_have_been_seen():
     assert means.visible_bias(entries)[0] == pytest.approx(entries[1].visible(LEVEL / 2))
 
 
+def test_a_suspicion_that_fresh_samples_do_not_share_is_inconclusive(monkeypatch):
+    told = iter([estimate(1.01, 5e-4, count=4_000_000), estimate(1.0, 5e-4, count=4_000_000)])
+    asked = []
+
+    def tasks(self, role, samples, broken):
+        asked.append((role, samples))
+        return []
+
+    monkeypatch.setattr(expectation.Sampler, "_tasks", tasks)
+    monkeypatch.setattr(expectation.Sampler, "_entries", lambda self, cell, result: [next(told)])
+    job = expectation.judge(claim(says(square, 1)), Settings())
+    next(job)
+    job.send([{"undefined": 0}])
+    with pytest.raises(StopIteration) as ended:
+        job.send([{"undefined": 0}])
+    assert asked[-1] == ("confirm", {0: 4_000_000})
+    assert ended.value.value.outcome == "inconclusive" and "fresh ones do not" in ended.value.value.reason
+
+
 def test_only_fresh_samples_on_the_same_side_confirm():
     suspicion = [estimate(1.1, 0.01)]
     level = LEVEL

@@ -1,5 +1,6 @@
 """The judge of statements with a stated probability: every verdict, its level and its power."""
 
+import dataclasses
 import math
 from fractions import Fraction
 
@@ -189,6 +190,40 @@ def test_a_statement_given_a_draw_is_conditional():
     assert finding.assumptions["u > 1/2"]["share_met"] == pytest.approx(0.5, abs=0.05)
     assert finding.failures["trials"] >= counting.draws_needed(0.1, LEVEL / 6)
     assert judged(claim(below(0.9), fails_at_most=0.1, given=given)).outcome == "refuted"
+
+
+def test_each_assumption_is_counted_by_itself():
+    given = {"u < 1/2": lambda x: x.u < 0.5, "w < 1/10": lambda x: x.w < 0.1}
+    shares = judged(claim(below(0.9), fails_at_most=0.1, given=given)).assumptions
+    assert shares["u < 1/2"]["share_met"] == pytest.approx(0.5, abs=0.05)
+    assert shares["w < 1/10"]["share_met"] == pytest.approx(0.1, abs=0.03)
+
+
+def test_the_worst_draw_is_one_that_fails(monkeypatch):
+    """Also where one that is broken by rounding alone comes nearer to failing."""
+    ratios = {0: -0.5, 1: -0.3, 2: -0.4}
+
+    def settled(claim, raw, value, settings):
+        index = next(order)
+        return dataclasses.replace(value, slack=ratios[index], scale=1.0), True
+
+    order = iter(range(3))
+    monkeypatch.setattr(draws, "settled", settled)
+    monkeypatch.setattr(draws, "beyond_rounding", lambda c, raw, value, *a, **k: value.slack != -0.5)
+    params = {"numbers": {"n": 4}, "choice": "", "allowed": 0.1, "role": "pilot", "first": 0, "draws": 3}
+    total = draws.measure(
+        claim(below(0.5), fails_at_most=0.1), Settings(), params | {"broken": None, "strict": True}
+    )
+    assert (total["failures"], total["ratio"], total["worst"], total["worst_ratio"]) == (2, -0.5, 2, -0.4)
+
+
+@pytest.mark.parametrize("bound", [3.0, -3.0])
+def test_samples_of_an_instance_belong_into_means(bound):
+    def sampled(v):
+        return hc.at_most(v.gaussians("noise", 1)[0], bound)
+
+    with pytest.raises(HebbcheckError, match=r"state it with hc\.mean"):
+        judged(claim(sampled, over=geo.vectors(count=2, d=4), fails_at_most=0.1))
 
 
 def test_assumptions_are_tested_for_need():

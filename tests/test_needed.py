@@ -57,6 +57,18 @@ def test_needed_constants_of_known_forms(name):
     assert need_of(function).value == pytest.approx(expected, rel=1e-5)
 
 
+def test_entries_are_forgiven_their_rounding_one_by_one():
+    row, large = np.array([0.1, 0.2, 0.7]), np.array([math.inf, 1.0])
+
+    def rounded(v, *, C):
+        return [hc.at_most(v.y, C), hc.at_most(row * 0.1 * 3, row * 0.3), hc.at_most(large, large)]
+
+    def broken(v, *, C):
+        return [hc.at_most(v.y, C), hc.at_most(row * 0.1 * 3, row * 0.3 * np.array([1, 1, 1 - 1e-9]))]
+
+    assert need_of(rounded).value == pytest.approx(0.5) and need_of(broken).value == math.inf
+
+
 def test_with_the_needed_constant_the_relation_holds_and_with_less_it_fails():
     def form(v, *, C1, C2):
         return hc.at_least(v.y, (1 - C1 * 0.01) * 2 - C2**0.5 * 0.3)

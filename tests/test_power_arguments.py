@@ -148,6 +148,15 @@ def test_smaller_and_larger_entries():
     assert standing(larger, words="K_diag_max for K_diag_min") == "weaker"
 
 
+def test_extremes_of_values_are_ordered_under_injective_maps_alone():
+    orders = [
+        known_of(Claim("order", lambda x: hc.at_most(x.V_min, 1), geo.facts(mapping=mapping))).ordered
+        for mapping in ("permutation", "any")
+    ]
+    named = [{str(a) for a, _ in order} for order in orders]
+    assert "V_min" in named[0] and "V_min" not in named[1]
+
+
 def test_an_equality_implies_inequalities():
     assert argued(CLAIMS["power.decomposition"]) == {"flip margins = ...": "weaker"}
 

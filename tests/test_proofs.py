@@ -5,8 +5,10 @@ import sympy
 
 import hebbcheck as hc
 from hebbcheck import geometry as geo
+from hebbcheck.claim import Claim
 from hebbcheck.errors import HebbcheckError
-from hebbcheck.proofs import check_proof
+from hebbcheck.proofs import check_proof, with_proof
+from hebbcheck.verdict import Finding, Outcome
 
 x, y = sympy.symbols("x y")
 n = sympy.Symbol("n", positive=True)
@@ -82,3 +84,12 @@ def test_no_proof():
 def test_what_is_no_proof(proof, message):
     with pytest.raises(HebbcheckError, match=message):
         checked(proof)
+
+
+@pytest.mark.parametrize(("step", "outcome"), [(0, "supported"), (x, "inconclusive")])
+def test_judges_without_proofs_of_their_own_take_them_too(step, outcome):
+    made = Claim("proofs.other", lambda x: True, geo.kernels(), proof=[("the step", step)])
+    finding = with_proof(made, Finding(Outcome.SUPPORTED, "Measured."))
+    assert finding.outcome == outcome and finding.proof[0]["name"] == "the step"
+    refuted = with_proof(made, Finding(Outcome.REFUTED, "Measured."))
+    assert refuted.outcome == "refuted" and refuted.reason == "Measured."

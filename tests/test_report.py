@@ -338,12 +338,13 @@ def test_ladders_stand_at_the_size_that_they_name():
     rungs = [
         {"ladder": "d", "size": "d", "d": 64, "F": 4, "needed": 1.5, "seed": 0},
         {"ladder": "delta", "size": "delta", "delta": 0.25, "F": 4, "needed": 1.25, "seed": 0},
+        {"ladder": "beta", "size": "beta", "beta": 0.5, "F": 4, "needed": 1.0, "seed": 0},
         {"ladder": "F", "size": "F", "F": None, "needed": 1.0},
     ]
     chart = charts.claim_chart(records.verdict("x", quantifier="absolute constants", points=rungs))
     table = chart["tables"]["points"]
     at, needed = table["columns"].index("x"), table["columns"].index("y")
-    assert [(row[at], row[needed]) for row in table["rows"]] == [(64, 1.5), (4.0, 1.25)]
+    assert [(row[at], row[needed]) for row in table["rows"]] == [(64, 1.5), (4.0, 1.25), (0.5, 1.0)]
 
 
 def test_points_without_a_place_are_counted_not_drawn():

@@ -477,3 +477,20 @@ def test_unusable_input_is_explained():
         statistics.summary(kernel, codes[:2], values[:2], np.array([0, 1]), 0.1)
     with pytest.raises(HebbcheckError, match="no pairwise statistic 'margin'; try one of margins, "):
         statistics.pairwise(kernel, codes, values, mapping, "margin")
+
+
+@pytest.mark.parametrize("backend", BACKENDS, ids=str)
+def test_what_overflows_is_no_number(backend):
+    huge = 1e10 if backend.dtype == "float32" else 1e90
+    keys, values = (
+        np.array([[huge, 0.0], [0.6, 0.8], [0.0, 1.0]]),
+        np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]]),
+    )
+    kernel = statistics.Quadratic(backend.asarray(keys))
+    held = backend.asarray(values)
+    with np.errstate(all="ignore"):
+        found = statistics.summary(kernel, held, held, np.arange(3), 0.5)
+        alone = statistics.gram_extrema(kernel)
+    lost = {name for name, e in found.items() if math.isnan(e.value)}
+    assert lost == found.keys() - set(statistics.OF_VALUES)
+    assert all(math.isnan(e.value) for e in alone.values())

@@ -14,8 +14,9 @@ import click
 import loky
 
 from ..arrays import BACKENDS, DTYPES
+from ..declarations import PROFILES
 from ..errors import HebbcheckError
-from ..settings import PROFILES, Settings
+from ..settings import Settings
 from ..store import Store
 from .output import Screen, check_writable, write_json
 

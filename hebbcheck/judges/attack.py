@@ -141,6 +141,7 @@ def _report(search: Search, smallest: Raw | None) -> dict:
     return {
         "tested": search.tested,
         "undefined": search.undefined,
+        "seen": search.seen,
         "unmet": search.unmet,
         "beyond_trivial": search.beyond_trivial,
         "violations": search.violations,

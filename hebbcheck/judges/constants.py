@@ -64,7 +64,7 @@ def judge(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict],
         region = Region(claim, settings, spanned)
         if region.corner() is None:
             return _out_of_reach(region)
-        known = (yield [_survey(claim, region)])[0]
+        known = (yield [_survey(region)])[0]
         if known["spanned"] == spanned:
             break
     region.typical.update(known["typical"])
@@ -83,7 +83,7 @@ def _out_of_reach(region: Region) -> Finding:
     return Finding(Outcome.VACUOUS, reason, smallest_sizes=smallest)
 
 
-def _survey(claim: Claim, region: Region) -> Task:
+def _survey(region: Region) -> Task:
     first = region.corner()
     assert first is not None
     sizes = {}

@@ -48,9 +48,10 @@ def measure(claim: Claim, settings: Settings, params: dict) -> dict:
     """
     judged, numbers = breaking(claim, params["broken"]), params["numbers"]
     total: dict = {name: 0 for name in ("trials", "failures", "undefined", "beyond_trivial")}
-    total |= {"unmet": {}, "ratio": None, "worst": None, "points": []}
+    total |= {"unmet": {}, "seen": 0, "ratio": None, "worst": None, "worst_ratio": None, "points": []}
     for index in range(params["first"], params["first"] + params["draws"]):
         raw, value = drawn(judged, settings, params, index)
+        total["seen"] += bool(value.met)
         if not value.admissible:
             total["undefined"] += not value.defined
             for name, met in value.met.items():
@@ -64,7 +65,8 @@ def measure(claim: Claim, settings: Settings, params: dict) -> dict:
         total["beyond_trivial"] += value.beyond_trivial
         if total["ratio"] is None or value.ratio < total["ratio"]:
             total["ratio"] = value.ratio
-            total["worst"] = index if failed else total["worst"]
+        if failed and (total["worst"] is None or value.ratio < total["worst_ratio"]):
+            total["worst"], total["worst_ratio"] = index, value.ratio
         if params["role"] == "judged" and index < POINTS:
             total["points"].append(
                 {"measured": value.measured, "bound": value.bound, "draw": index, **numbers}
@@ -77,7 +79,7 @@ def drawn(claim: Claim, settings: Settings, params: dict, index: int) -> tuple[R
     numbers, choice = params["numbers"], params["choice"]
     streams = streams_of(claim, settings, (numbers, choice), params["role"], index)
     raw = claim.family.raw(numbers, streams, choice)
-    return raw, evaluate(claim, claim.family.build(raw, settings.arrays, streams))
+    return raw, evaluate(claim, claim.family.build(raw, settings.arrays))
 
 
 def settled(claim: Claim, raw: Raw, value: Value, settings: Settings) -> tuple[Value, bool]:

@@ -3,9 +3,10 @@
 On each geometry (parallel, orthogonal, generic, ... pairs) the claim is called again and again with fresh streams;
 the mean has Hall's interval (`moments`), an event's frequency that of Clopper and Pearson, at the level divided by
 the number of geometries and entries. An interval that lies wholly on the wrong side is a suspicion; it refutes only
-if ten times as many fresh samples say the same, at the same level. Supported only if a bias of 5% of the largest mean
-would have been seen on every geometry with 95% power (where all means are 0: of the largest standard deviation);
-sampling goes on until it would, or the profile's samples are used.
+if fresh samples, at least as many and ten times the first ones, say the same at the same level; if they do not, the
+verdict is inconclusive. Supported only if a bias of 5% of the largest mean would have been seen on every geometry with
+95% power, twice over (where all means are 0: of the largest standard deviation); sampling goes on until it would, or
+the profile's samples are used.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ QUANTIFIER = Quantifier.EXPECTATION
 MEASURE = "hebbcheck.judges.sampling:measure"
 FIRST = 200_000
 CONFIRM = 10
-"""A suspicion is judged on so many times the first samples."""
+"""A suspicion is judged on so many times the first samples, and on no fewer than raised it."""
 MOST = (4_000_000, 40_000_000)
 """The most samples of a geometry, quick and standard."""
 
@@ -64,7 +65,7 @@ class Sampler:
                 entries, [e for c, r in zip(more, added, strict=True) for e in self._entries(c, r)]
             )
         level = level_of(entries)
-        suspected = dict.fromkeys((e.cell for e in entries if e.miss(level)), CONFIRM * FIRST)
+        suspected = {e.cell: max(CONFIRM * FIRST, e.moments.count) for e in entries if e.miss(level)}
         again = (yield self._tasks("confirm", suspected, broken)) if suspected else []
         fresh = [e for c, r in zip(suspected, again, strict=True) for e in self._entries(c, r)]
         return confirmed(entries, fresh, level), first
@@ -149,6 +150,13 @@ def _decide(finding: Finding, entries: list[Estimate], level: float, proof: list
         finding.outcome = Outcome.PROVED
         finding.reason = (
             f"Proved symbolically ({_steps(len(proof))}); {finding.instances} samples agree ({told})."
+        )
+    elif any(e.suspected for e in entries):
+        e = next(e for e in entries if e.suspected)
+        finding.outcome = Outcome.INCONCLUSIVE
+        finding.reason = (
+            f"{e.moments.count} samples contradict it ({e}), but as many fresh ones do not ({told}); another seed or a "
+            "larger profile would decide."
         )
     elif any(e.blind for e in entries):
         e = next(e for e in entries if e.blind)

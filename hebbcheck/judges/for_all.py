@@ -65,6 +65,7 @@ def _finding(
     violations = sum(r["violations"] for r in found)
     ratios = [(r["ratio"], r["tightest"]) for r in found if r["ratio"] is not None]
     tightest = min(ratios, key=lambda pair: pair[0], default=(None, None))
+    seen = sum(r["seen"] for r in found)
     unmet = {name: sum(r["unmet"].get(name, 0) for r in found) for name in claim.given}
     finding = Finding(
         outcome=Outcome.HELD,
@@ -74,7 +75,7 @@ def _finding(
         violations=violations,
         tightness={"ratio": tightest[0], "instance": tightest[1]},
         assumptions={
-            name: {"share_met": _share(tested, unmet[name]), "needed": needed.get(name)}
+            name: {"share_met": 1 - unmet[name] / seen if seen else None, "needed": needed.get(name)}
             for name in claim.given
         },
         points=[point for r in found for point in r["points"]][:200],
@@ -114,10 +115,6 @@ def _decide(finding: Finding, found: list[dict], proof: list[Step] | None, beyon
         )
     else:
         finding.reason = f"No counterexample in {finding.instances} instances, searched adversarially."
-
-
-def _share(tested: int, unmet: int) -> float | None:
-    return tested / (tested + unmet) if tested + unmet else None
 
 
 def _entries(raw: dict[str, Any]) -> int:

@@ -33,6 +33,7 @@ class Estimate:
     named: float
     event: str
     rounding: float
+    suspected: bool = False
     confirmed: bool = False
 
     def miss(self, level: float) -> float:
@@ -44,10 +45,10 @@ class Estimate:
         return max(max(sides) - self.rounding * max(abs(self.left), abs(self.right)), 0.0)
 
     def visible(self, level: float) -> float:
-        """The bias that would have been seen with 95% power."""
+        """The bias that as many samples, twice over, would have shown with 95% power."""
         if self.blind:
             return math.inf
-        return self.half_width(level) + float(stats.norm.ppf(POWER)) * self.error
+        return self.half_width(level) + float(stats.norm.ppf(math.sqrt(POWER))) * self.error
 
     @property
     def blind(self) -> bool:
@@ -154,14 +155,15 @@ def _sum(a: Estimate, b: Estimate) -> Estimate:
 
 
 def confirmed(entries: list[Estimate], fresh: list[Estimate], level: float) -> list[Estimate]:
-    """Suspicions that fresh samples share are confirmed, and quoted by those."""
+    """Suspicions that fresh samples share are confirmed, and quoted by those; the others stay suspicions."""
     again = _by_place(fresh)
-    return [
-        replace(again[place], confirmed=True)
-        if place in again and e.miss(level) and again[place].miss(level) and _same_side(e, again[place])
-        else e
-        for place, e in _by_place(entries).items()
-    ]
+    judged = []
+    for place, e in _by_place(entries).items():
+        if place in again and e.miss(level):
+            shared = again[place].miss(level) and _same_side(e, again[place])
+            e = replace(again[place], confirmed=True) if shared else replace(e, suspected=True)
+        judged.append(e)
+    return judged
 
 
 def _same_side(a: Estimate, b: Estimate) -> bool:

@@ -188,8 +188,8 @@ def _finding(
     )
     for name in claim.given:
         unmet = sum(r["unmet"].get(name, 0) for r in results + pilots)
-        met = sum(r["trials"] for r in results + pilots)
-        share = met / (met + unmet) if met + unmet else None
+        seen = sum(r["seen"] for r in results + pilots)
+        share = 1 - unmet / seen if seen else None
         finding.assumptions[name] = {"share_met": share, "needed": needed.get(name)}
     _decide(finding, tallies, worst)
     if finding.outcome == Outcome.REFUTED:
@@ -206,7 +206,7 @@ def _tightness(tallies: list[Tally]) -> dict:
 def _failing_draws(claim: Claim, settings: Settings, tallies: list[Tally]) -> dict[str, dict]:
     """Of the cells that refute: a failing draw of the smallest sizes, and the one that fails by most."""
     failing = [
-        (r["ratio"], drawn(claim, settings, tally.cell | {"role": "judged"}, r["worst"])[0])
+        (r["worst_ratio"], drawn(claim, settings, tally.cell | {"role": "judged"}, r["worst"])[0])
         for tally in tallies
         if tally.refuted
         for r in tally.results

@@ -3,7 +3,8 @@
 Each replicate repeats the protocol with fresh seeds.  A relation is refuted where the two-sided Student t
 interval (level 1e-4, shared among the relations of a claim) of its mean slack over the replicates lies below
 zero, supported where the figure's point values satisfy it and it is not refuted, and inconclusive where they
-do not but the interval reaches zero.  An R^2 is bounded by 1 and skewed to the left: samples that miss the
+do not but the interval reaches zero.  An equality is supported where the interval holds zero and lies within 5% of
+the larger side.  An R^2 is bounded by 1 and skewed to the left: samples that miss the
 left tail have too high a mean, and those that meet it have a wide interval, so that the t interval refutes a
 true R^2 less often than its level says.
 """
@@ -22,6 +23,7 @@ from ..figure import Figure, Summary
 from ..fitting import Interval, student
 from ..settings import LEVEL, Settings
 from ..verdict import Finding, Outcome, Quantifier
+from .means import PRECISE
 
 QUANTIFIER = Quantifier.REPORTED
 KINDS = {"at_least": ">=", "at_most": "<=", "equal": "="}
@@ -60,7 +62,10 @@ class Judged:
     def outcome(self) -> Outcome:
         low, high = self.interval.low, self.interval.high
         if self.point.kind == "equal":
-            return Outcome.SUPPORTED if low <= 0 <= high else Outcome.REFUTED
+            told_apart = PRECISE * max(abs(self.point.measured), abs(self.point.bound))
+            if not low <= 0 <= high:
+                return Outcome.REFUTED
+            return Outcome.SUPPORTED if max(high, -low) <= told_apart else Outcome.INCONCLUSIVE
         if high < 0:
             return Outcome.REFUTED
         return Outcome.SUPPORTED if self.point.holds else Outcome.INCONCLUSIVE
@@ -147,7 +152,9 @@ def _reason(decisive: Judged, satisfied: int, count: int, outcome: Outcome, figu
     verb = {
         Outcome.REFUTED: "is refuted",
         Outcome.SUPPORTED: "holds",
-        Outcome.INCONCLUSIVE: "fails at the point estimate, but the interval reaches zero",
+        Outcome.INCONCLUSIVE: "is not refuted, but the interval is too wide to support it"
+        if point.kind == "equal"
+        else "fails at the point estimate, but the interval reaches zero",
     }[outcome]
     return (
         f"In {figure} {point} {verb}: over {count} replicates of the protocol {mean} "

@@ -54,6 +54,8 @@ class Search:
     lenient: bool = False
     tested: int = 0
     undefined: int = 0
+    seen: int = 0
+    """Instances on which the assumptions had a truth value; `unmet`: on how many of them each failed."""
     unmet: dict[str, int] = field(default_factory=dict)
     beyond_trivial: int = 0
     violations: int = 0
@@ -69,6 +71,7 @@ class Search:
     def see(self, raw: Raw) -> Seen:
         """Evaluate one instance and note what it says."""
         value = self._evaluate(raw, self.backend)
+        self.seen += bool(value.met)
         if not value.admissible:
             self._note_inadmissible(value)
             return Seen(None)

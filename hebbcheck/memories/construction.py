@@ -53,6 +53,13 @@ class Construction:
         given = inspect.signature(self.construct).parameters
         return {n: p.default for n, p in given.items() if n not in ("facts", "width", "seed")}
 
+    def check_options(self, given: dict[str, Any]) -> None:
+        """HebbcheckError for an option that there is not."""
+        allowed = self.options()
+        for option in given:
+            if option not in allowed:
+                raise HebbcheckError(_unknown_option(self.name, option, allowed))
+
 
 @dataclass(frozen=True)
 class FactTable:
@@ -113,10 +120,7 @@ def build(
 ) -> GatedMLP:
     """`memories.build`, with the constructions that there are."""
     construction = found(known, name)
-    allowed = construction.options()
-    for option in options:
-        if option not in allowed:
-            raise HebbcheckError(_unknown_option(name, option, allowed))
+    construction.check_options(options)
     keys, values = _table("keys", keys), _table("values", values)
     facts = _facts(keys, values, map)
     if width is not None:
@@ -139,7 +143,7 @@ def build(
         "construction": name,
         "width": made.width,
         "seed": seed,
-        **allowed,
+        **construction.options(),
         **options,
         **made.settings,
     }

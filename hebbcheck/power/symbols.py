@@ -34,7 +34,6 @@ COUPLINGS = ("kappa", "kappa_tilde", "kappa_centered")
 OF_A_KERNEL = ("trace", "K_diag_min", "K_diag_max")
 """Not negative where the kernel is positive semidefinite."""
 ORDERED = (
-    ("V_min", "V_max"),
     ("K_diag_min", "K_diag_max"),
     ("E_K_tilde", "E_K"),
     ("E_v_tilde", "E_v"),
@@ -142,6 +141,8 @@ def known_of(claim: Claim) -> Known:
             least, delta = known.intervals["F"][0], known.intervals["delta"][1]
             known.intervals["L"] = (math.log(C0 * least**2 / delta), math.inf)
         known.ordered += [(known.symbol(a), known.symbol(b)) for a, b in ORDERED]
+        if getattr(family, "mapping", "any") != "any":
+            known.ordered.append((known.symbol("V_min"), known.symbol("V_max")))
         cauchy_schwarz = known.symbol("trace") ** 2 / known.symbol("F")
         known.ordered.append((cauchy_schwarz, known.symbol("diag_sq_sum")))
     return known

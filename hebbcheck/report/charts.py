@@ -56,10 +56,10 @@ def _positive(value: Any) -> bool:
 
 
 def _size(point: Record) -> Any:
-    """Where a point stands on its ladder: a number, or the size that it names, probabilities as 1/delta."""
+    """Where a point stands on its ladder: a number, or the size that it names, and delta as 1/delta."""
     size = point.get("size")
     value: Any = point.get(size) if isinstance(size, str) else size
-    return 1 / value if _positive(value) and value < 1 else value
+    return 1 / value if size == "delta" and _positive(value) else value
 
 
 def _whole(description: str, layers: list[Chart], **more: Any) -> Chart:

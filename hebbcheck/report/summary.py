@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..order import natural
+from ..settings import LEVEL
 from . import numbers
 from .address import claim_anchor
 from .outcomes import EXPECTATION, Record, label, tiles, tone
-
-DEFAULT_LEVEL = 1e-4
 
 
 def summary(verdicts: Sequence[Record], figures: Sequence[Record], runs: Sequence[Record]) -> dict[str, Any]:
@@ -99,7 +98,7 @@ def merged_versions(records: Iterable[Record]) -> list[tuple[str, str]]:
 
 def level(verdicts: Iterable[Record]) -> dict[str, str]:
     """The level of the statistical verdicts, and what it means in claims."""
-    levels = {r["level"] for r in verdicts if r.get("level")} or {DEFAULT_LEVEL}
+    levels = {r["level"] for r in verdicts if r.get("level")} or {LEVEL}
     largest = max(levels)
     return {
         "text": " and ".join(numbers.number(v) for v in sorted(levels)),

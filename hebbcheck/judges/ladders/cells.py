@@ -69,7 +69,9 @@ class _Drawing:
     def __init__(self, claim: Claim, settings: Settings, params: dict, changes: list[dict]) -> None:
         self.claim, self.settings, self.params, self.changes = claim, settings, params, changes
         self.directions = Directions(params["signs"])
-        self.shared = _same(self._draw(0, changes[0]), self._draw(0, changes[-1]))
+        self.shared = all(change.keys() <= {"delta"} for change in changes) and _same(
+            self._draw(0, changes[0]), self._draw(0, changes[-1])
+        )
 
     def _draw(self, index: int, change: dict) -> Instance:
         p = self.params
@@ -77,7 +79,11 @@ class _Drawing:
         return instance_of(self.claim, self.settings, point, p["choice"], p["spanned"], p["label"], index)
 
     def needs(self, index: int) -> list[Need]:
-        """What a draw needs under each change: one instance where what is drawn does not depend on them."""
+        """What a draw needs under each change.
+
+        One instance serves all deltas where what is drawn does not depend on them; of other numbers an instance keeps
+        what it computed from them.
+        """
         found = []
         x = self._draw(index, self.changes[0])
         for change in self.changes:

@@ -9,9 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from scipy.optimize import brentq
 
 from ... import functions
+from ...arrays import to_host
 from ...claim import Claim, Relation
 from ...errors import HebbcheckError
 
@@ -123,7 +125,17 @@ def slack_of(relation: Relation, eps: float) -> float:
     if _is_number(slack):
         scale = max(abs(float(measured)), abs(float(bound)))
         return float(slack) + (eps * scale if math.isfinite(scale) else 0.0)
-    return float(functions.min(slack))
+    return _least_of_entries(relation, eps)
+
+
+def _least_of_entries(relation: Relation, eps: float) -> float:
+    """The same, entry by entry; equal entries (infinite ones too) have none."""
+    measured, bound = (np.asarray(to_host(side), dtype=float) for side in (relation.measured, relation.bound))
+    with np.errstate(invalid="ignore"):
+        slack = bound - measured if relation.kind == "at_most" else measured - bound
+        scale = np.maximum(np.abs(measured), np.abs(bound))
+        forgiven = slack + np.where(np.isfinite(scale), eps * scale, 0.0)
+    return float(np.min(np.where(measured == bound, 0.0, forgiven)))
 
 
 def _is_number(side: Any) -> bool:

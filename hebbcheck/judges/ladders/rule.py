@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from scipy.stats import beta
 
 from ...settings import LEVEL
+from ..counting import limits
 from .build import Ladder
 from .centres import Centres, centres_of, tail_centres
 from .climb import Climb
@@ -81,8 +81,8 @@ class Standing:
 
 
 def level_of(climbs: list[Climb]) -> float:
-    """The level of one ladder's test at one look."""
-    return LEVEL / (LOOKS * max(len(climbs), 1))
+    """The level of one ladder's test at one look; the other half of the level is that of `unbounded_cell`."""
+    return LEVEL / (2 * LOOKS * max(len(climbs), 1))
 
 
 def stand(climbs: list[Climb]) -> list[Standing]:
@@ -203,7 +203,7 @@ def held_out(climbs: list[Climb], allowed: Allowed) -> HeldOut:
         if not trials:
             continue
         share = float(np.mean([allowed[k][r] for r in rungs]))
-        low = clopper_pearson_low(failures, trials, HELD_OUT_LEVEL)
+        low = limits(failures, trials, HELD_OUT_LEVEL)[0]
         if low - share > worst:
             worst = low - share
             result = HeldOut(result.constant, climb, failures, trials, share, low > share)
@@ -214,11 +214,6 @@ def _half(ladder: Ladder, upper: bool) -> list[int]:
     logs = ladder.log_sizes
     middle = (logs[0] + logs[-1]) / 2
     return [k for k, x in enumerate(logs) if (x > middle) == upper]
-
-
-def clopper_pearson_low(failures: int, trials: int, level: float) -> float:
-    """The one-sided lower limit of a failure probability."""
-    return 0.0 if failures == 0 else float(beta.ppf(level, failures, trials - failures + 1))
 
 
 @dataclass(frozen=True)
@@ -232,11 +227,11 @@ class Unbounded:
 
 def unbounded_cell(climbs: list[Climb], allowed: Allowed) -> Unbounded | None:
     """The first such cell, at the level."""
-    cells = sum(len(climb.strict) for climb in climbs)
+    level = LEVEL / (2 * LOOKS * max(sum(len(climb.strict) for climb in climbs), 1))
     for k, climb in enumerate(climbs):
         for r, strict in enumerate(climb.strict):
             valid = strict[~np.isnan(strict)]
             failures = int(np.sum(np.isposinf(valid)))
-            if failures and clopper_pearson_low(failures, len(valid), LEVEL / cells) > allowed[k][r]:
+            if failures and limits(failures, len(valid), level)[0] > allowed[k][r]:
                 return Unbounded(climb.ladder.rungs[r], failures, len(valid))
     return None
