@@ -4,8 +4,10 @@ import numpy as np
 
 import hebbcheck as hc
 from hebbcheck import geometry as geo
+from hebbcheck import log, sqrt
 
 from .scaling import unit
+from .sphere import values_only
 
 
 def value_energies(rng, F, d):
@@ -61,16 +63,16 @@ def kernel_energy(v):
     "text.P_key.printed",
     over=geo.vectors(count=1, d=2, m=4),
     title="The kernel energy of a column, as printed",
-    source="Section 4.2.2, the baseline F/m of P_key, where m is not small against d^2",
+    source="Section 4.2.2, the baseline F/m of P_key: 1/m for each entry of a column",
     expect="refuted",
-    erratum="The quadratic kernel's own entries add 3m/(d(d+2)) to the baseline: P_key of isotropic keys grows like "
-    "sqrt(1 + 3m/d^2), F/m is its baseline for m far below d^2 alone.",
+    erratum="An entry of isotropic keys has m times the second moment 1 + 4/d + (9 + 3m)/(d(d+2)): their P_key grows "
+    "like sqrt(1 + 3m/d^2), and F/m is the baseline for m far below d^2 alone.",
     needs=["text.P_key"],
 )
 def kernel_energy_as_printed(v):
-    r"m\, \mathbb E\, \hat K_{ti}^2 \le 1 + \frac4d + \frac{9}{d(d+2)}"
+    r"m\, \mathbb E\, \hat K_{ti}^2 \le 1"
     samples = v.isotropic_kernel(samples=20_000, m=v.m)
-    return hc.at_most(hc.mean(v.m * samples**2), 1 + 4 / v.d + 9 / (v.d * (v.d + 2)))
+    return hc.at_most(hc.mean(v.m * samples**2), 1)
 
 
 @hc.claim(
@@ -82,7 +84,33 @@ def kernel_energy_as_printed(v):
     expect="refuted",
     erratum="The definition has 1 - sqrt(log F / d), the text 1 - log(F)/d; isotropic values have V_min near "
     "1 - 2 sqrt(log F / d), so the text's is not the order of the loss.",
+    needs=["text.S_sig.corrected"],
 )
 def separation_of_isotropic_values(x, *, C):
     r"V_{\min} \ge 1 - C\, \frac{L}{d} \quad \text{for isotropic values}"
     return hc.at_least(x.V_min, 1 - C * x.L / x.d)
+
+
+@hc.claim(
+    "text.S_sig.corrected",
+    over=values_only,
+    title="The signal's baseline, corrected",
+    source="Section 4.2.2, the baseline of S_sig, with the constant that the cap bound proves",
+    fails_at_most="delta",
+    needs=["B.37"],
+)
+def separation_of_isotropic_values_corrected(x):
+    r"V_{\min} \ge 1 - \sqrt{\frac{2 \log(F^2/\delta)}{d}} \quad \text{for isotropic values}"
+    return hc.at_least(x.V_min, 1 - sqrt(2 * log(x.F**2 / x.delta) / x.d))
+
+
+@hc.claim(
+    "text.P_align",
+    over=geo.facts(keys=geo.sphere, values=geo.sphere, F=[64, 128, 256, 512], d=16, m=64, delta=0.5),
+    title="The baseline of the alignment penalty",
+    source="Section 4.2.2, the baseline of P_align, for isotropic keys and values",
+    needs=["B.42"],
+)
+def coupling_of_isotropic_facts(x):
+    r"\kappa = \Theta\left( \sqrt{\frac{\log F}{F}} \right)"
+    return hc.scales_as(x.kappa, sqrt(log(x.F) / x.F))

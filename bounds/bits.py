@@ -111,7 +111,7 @@ def box_constant(x, C):
     "B.6",
     over=small_mlps,
     title="Bounded-bit implementation, with the Lipschitz constant of the box",
-    source="Theorem B.6, corrected: a grid that stays in the box, no log log term",
+    source="Theorem B.6, corrected: a grid that stays in the box, no log log term; unit keys and values",
     given=stored,
     needs=["B.4", "eq20"],
 )
@@ -131,7 +131,8 @@ def bits_from_the_box(x):
     "eq21",
     over=small_mlps,
     title="Bounded-bit implementation in floating point",
-    source="Equation 21, corrected: truncation, exponents relative to C, small parameters flushed to 0",
+    source="Equation 21, corrected: truncation, exponents relative to C, small parameters flushed to 0; unit keys and "
+    "values",
     given=stored,
     needs=["B.4", "eq20"],
 )

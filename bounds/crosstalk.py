@@ -3,10 +3,10 @@
 import numpy as np
 
 import hebbcheck as hc
+from hebbcheck import abs, log, max, sqrt, sum
 from hebbcheck import geometry as geo
-from hebbcheck import log, sqrt, sum
 
-from .geometry import parts
+from .geometry import cosine, energy, parts
 
 kernel_first = geo.facts(keys=geo.anything, values=geo.sphere, memory="kernel")
 """An arbitrary kernel, fixed before the isotropic values are drawn."""
@@ -65,53 +65,70 @@ def crosstalk_isotropic_values_simple(x, *, C):
     source="Theorem B.17 with sub-Gaussian constants",
     given={"F >= 3": lambda x: x.F >= 3},
     fails_at_most="delta",
-    needs=["B.36"],
+    needs=["B.36.moments"],
 )
 def crosstalk_isotropic_values_explicit(x):
     r"\tilde z_{\max} \le 2\sqrt2 \sqrt{\tilde E_K} \sqrt{\frac{\log(2F^2/\delta)}{d}}"
     return hc.at_most(x.z_max, sqrt(8 * x.E_K_tilde * log(2 * x.F**2 / x.delta) / x.d))
 
 
+centred = geo.facts(
+    keys=geo.anything,
+    values=geo.anything,
+    memory="kernel",
+    mapping="identity",
+    F=(1, 5),
+    d=(1, 4),
+    m=(1, 4),
+    centre=(-2.0, 2.0),
+)
+"""Few facts, so that every sum can be written out, and any centre mu."""
+
+
+def residuals(x):
+    """[(X - mu 1, Y)] of the pairs."""
+    return [([k - x.centre for k in X], Y) for X, Y in parts(x, absorbed=True)]
+
+
 @hc.claim(
     "B.18",
-    over=geo.facts(keys=geo.anything, values=geo.anything, memory="kernel"),
+    over=centred,
     title="Cross-talk, mean and residual",
-    source="Lemma B.18, with mu = 1/d",
+    source="Lemma B.18, with 0/0 = 0",
     needs=["B.18.decomposition", "B.12", "eq34"],
 )
 def mean_and_residual(x):
-    r"\tilde z_{\max} \le |\mu| B_Y + \sqrt{E_K^\circ} \sqrt{\tilde E_v}\, \kappa^\circ"
-    return hc.at_most(x.z_max, x.mu * x.B_Y + sqrt(x.E_K_centered) * sqrt(x.E_v_tilde) * x.kappa_centered)
+    r"""\tilde z_{\max} \le |\mu| B_Y + \sqrt{E_K^\circ} \sqrt{\tilde E_v}\, \kappa^\circ
+    \quad \text{for every} \ \mu"""
+    found = residuals(x)
+    E_K = max([0, *[energy(X) for X, _ in found]])
+    kappa = max([0, *[cosine(X, Y) for X, Y in found]])
+    return hc.at_most(x.z_max, abs(x.centre) * x.B_Y + sqrt(E_K) * sqrt(x.E_v_tilde) * kappa)
 
 
 @hc.claim(
     "B.18.effective",
-    over=geo.facts(keys=geo.anything, values=geo.anything, memory="kernel"),
+    over=centred,
     title="Cross-talk, mean and residual, with the effective coupling",
-    source="Lemma B.18, last display, with mu = 1/d and 0/0 = 0",
+    source="Lemma B.18, last display, with 0/0 = 0",
     needs=["B.18.decomposition"],
 )
 def effective_coupling(x):
     r"""\tilde z_{\max} \le |\mu| B_Y + \sqrt{\tilde E_v}\, \kappa_{\mathrm{eff}}^\circ, \quad
-    \kappa_{\mathrm{eff}}^\circ \le \sqrt{E_K^\circ}\, \kappa^\circ"""
+    \kappa_{\mathrm{eff}}^\circ \le \sqrt{E_K^\circ}\, \kappa^\circ \quad \text{for every} \ \mu"""
+    found = residuals(x)
+    E_K = max([0, *[energy(X) for X, _ in found]])
+    kappa = max([0, *[cosine(X, Y) for X, Y in found]])
+    effective = max([0, *[sqrt(energy(X)) * cosine(X, Y) for X, Y in found]])
     return [
-        hc.at_most(x.z_max, x.mu * x.B_Y + sqrt(x.E_v_tilde) * x.kappa_eff),
-        hc.at_most(x.kappa_eff, sqrt(x.E_K_centered) * x.kappa_centered),
+        hc.at_most(x.z_max, abs(x.centre) * x.B_Y + sqrt(x.E_v_tilde) * effective),
+        hc.at_most(effective, sqrt(E_K) * kappa),
     ]
 
 
 @hc.claim(
     "B.18.decomposition",
-    over=geo.facts(
-        keys=geo.anything,
-        values=geo.anything,
-        memory="kernel",
-        mapping="identity",
-        F=(1, 8),
-        d=(1, 6),
-        m=(1, 6),
-        centre=(-2.0, 2.0),
-    ),
+    over=centred,
     title="Any multiple of the all-ones column may be split off",
     source="Lemma B.18, first display",
 )

@@ -141,8 +141,9 @@ def one_minimiser(x):
 @hc.claim(
     "eq17.interpolates",
     over=geo.facts(keys=geo.sphere, values=geo.sphere, F=[3, 6], d=[3, 4], m=[6, 12]),
-    title="With enough features the first solve interpolates, and the second changes nothing",
-    source="Equation 17, for F at most m and at most d(d+1)/2, the dimension of quadratic forms",
+    title="With enough features the first solve interpolates",
+    source="Equation 17, for F at most m and at most d(d+1)/2, the dimension of quadratic forms; but for one draw in "
+    "20, whose system may be ill-conditioned",
     given={"F <= m": lambda x: x.F <= x.m, "F <= d(d+1)/2": lambda x: x.F <= x.d * (x.d + 1) / 2},
     fails_at_most=0.05,
     needs=["eq17"],
@@ -162,6 +163,7 @@ def interpolation(x):
     expect="refuted",
     erratum="A ridge that is an absolute number is not invariant when A is rescaled, and equation 17's features lack "
     "the 1/sqrt m of equation 12: the ridge means something else in the two constructions.",
+    needs=["eq17.scale.free"],
 )
 def scale_invariance(x):
     r"B_\lambda(c\Phi)\, c\,\Phi^\top = B_\lambda(\Phi)\, \Phi^\top, \quad \lambda = 10^{-6}"
@@ -170,6 +172,21 @@ def scale_invariance(x):
     return hc.equal(
         ridge_readout(codes, scaled, 1e-6) @ scaled.T, ridge_readout(codes, plain, 1e-6) @ plain.T
     )
+
+
+@hc.claim(
+    "eq17.scale.free",
+    over=geo.facts(keys=geo.sphere, values=geo.sphere, **small, factor=(0.1, 10.0)),
+    title="A ridge in proportion to the covariance's trace means the same at every scale",
+    source="Appendix B.2.5, corrected: lambda = tr(Sigma) / 1000",
+)
+def scale_invariance_of_a_relative_ridge(x):
+    r"""B_{\lambda(c\Phi)}(c\Phi)\, c\,\Phi^\top = B_{\lambda(\Phi)}(\Phi)\, \Phi^\top, \quad
+    \lambda(\Phi) = \frac{\mathrm{tr}\, \hat\Sigma}{1000}"""
+    codes, keys, A, G, _ = start(x)
+    plain, scaled = features(keys, A, G), features(keys, x.factor * A, G)
+    fits = [ridge_readout(codes, Phi, np.sum(Phi**2) / len(Phi) / 1000) @ Phi.T for Phi in (scaled, plain)]
+    return hc.equal(*fits)
 
 
 def margin_of(x, outputs):

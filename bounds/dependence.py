@@ -4,7 +4,7 @@ import numpy as np
 
 import hebbcheck as hc
 from hebbcheck import geometry as geo
-from hebbcheck import log, sqrt
+from hebbcheck import sqrt
 
 from .noise import isotropic, mutual_coherence, values_alone
 
@@ -22,7 +22,7 @@ def allowed(x, values):
     title="Noisy margin as printed: the values are the keys, and the noise knows them",
     source="Theorem B.62, equation 70; K(k, q) = <k, q>, so that L_K = 1 everywhere",
     fails_at_most="delta",
-    needs=["B.36"],
+    needs=["B.36.moments"],
     expect="refuted",
     erratum="Nothing says that keys, kernel and noise are independent of the values; with keys that are the values, "
     "noise toward a competitor lowers the margin by eps F/d, not by eps sqrt(F L/d).",
@@ -46,7 +46,7 @@ def noisy_margin_of_tied_values(x):
     title="The noise may be chosen after the values",
     source="Theorem B.62, equation 70, with equation 69 read on the realised set",
     fails_at_most="delta",
-    needs=["B.36"],
+    needs=["B.36.moments"],
     expect="refuted",
     erratum="A kernel that is L_K-Lipschitz on the keys and queries, and independent of the values, may fall by "
     "L_K eps at one code point for each pattern of signs; noise that knows the values picks the pattern of "
@@ -71,7 +71,7 @@ def values_and_directions(rng, F, d, delta):
     title="The values may be the keys, if the noise is independent of them",
     source="Theorem B.62, equation 70; K(k, q) = <k, q>, so that L_K = 1 everywhere",
     fails_at_most="delta",
-    needs=["B.36"],
+    needs=["B.36.moments"],
     expect="refuted",
     erratum="With keys that are the values the sum over t has a mean, eps (F/d) <v_i - v_j, u_i>, which passes "
     "eps sqrt(F L/d) as soon as F is a multiple of d^2 L, whatever the noise u_i.",
@@ -82,27 +82,6 @@ def noisy_margin_of_tied_values_with_random_noise(x):
     values = np.asarray(x.values)
     scores = np.asarray(x.noise) @ (values.T @ values) @ values.T
     return hc.at_most((scores.max(axis=1) - np.diag(scores)).max(), allowed(x, values))
-
-
-@hc.claim(
-    "text.tied_values.crosstalk",
-    over=geo.family(values_alone, F=[200, 400], d=[8, 32], delta=0.1),
-    title="The cross-talk bound where the values are the keys",
-    source="Theorem B.17 with constants that are proved, K(k, q) = <k, q>",
-    fails_at_most="delta",
-    expect="refuted",
-    erratum="The values must be independent of the kernel: with K_ti = <v_t, v_i> the cross-talk is F/d where the "
-    "bound is sqrt(F L)/d.",
-)
-def crosstalk_of_tied_values(x):
-    r"""K_{ti} = \langle v_t, v_i \rangle \ \Rightarrow \quad
-    \tilde z_{\max} \le 2\sqrt2 \sqrt{\tilde E_K} \sqrt{\frac{\log(2F^2/\delta)}{d}}"""
-    values = np.asarray(x.values)
-    gram = values @ values.T
-    squares = gram @ gram
-    talk = np.diag(squares)[:, None] - squares - (1 - gram) - gram * (gram - 1)
-    energy = (np.diag(squares) - 1).max()
-    return hc.at_most(np.abs(talk).max(), sqrt(8 * energy * log(2 * x.F**2 / x.delta) / x.d))
 
 
 def one_stream(rng, d, m):

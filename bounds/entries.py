@@ -44,6 +44,21 @@ def off_diagonal(x):
     return hc.at_most(off_diagonal_deviation(x), sqrt(2) * spread(x))
 
 
+@hc.claim(
+    "eq61",
+    over=geo.facts(F=(3, 64), m=(4, 2048), d=(16, 256), delta=[0.1, 0.5]),
+    title="The largest off-diagonal entry, isotropic keys",
+    source="Lemma B.38, equation 61, with constant sqrt 2",
+    given=narrow_enough,
+    fails_at_most="delta",
+    needs=["B.38"],
+)
+def largest_off_diagonal(x):
+    r"""K_{\max}^{\mathrm{off}} \le \frac1d + \sqrt2 \left( \sigma \sqrt L + \frac{L^2}m \right)
+    \quad (m \le d^2/L)"""
+    return hc.at_most(x.K_off_max, x.mu + sqrt(2) * spread(x))
+
+
 @cache
 def _squared_product(step=0.05, radius=2**17):
     """The law of (g h)^2 - 1: |g h| has the density 2 K_0 / pi."""
@@ -101,7 +116,8 @@ def diagonal_lower_tail_sharp(x):
     "B.39.63",
     over=geo.facts(F=(3, 8), d=(4, 32), m=(128, 256), delta=[0.1, 0.5, 0.9]),
     title="Uniform lower bound on the diagonal",
-    source="Lemma B.39, equation 63 with C_1 = 4, keys independent of the features",
+    source="Lemma B.39, equation 63 with C_1 = 4, keys independent of the features; L = log(F/delta) (C0 = 1), "
+    "stronger than printed",
     fails_at_most="delta",
     needs=["B.39.sharp"],
 )

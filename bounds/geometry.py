@@ -1,5 +1,7 @@
 """The summary statistics of keys and values (Appendix B.5): what their definitions promise."""
 
+import numpy as np
+
 import hebbcheck as hc
 from hebbcheck import abs, max, min, sqrt, sum
 from hebbcheck import geometry as geo
@@ -293,3 +295,45 @@ def truncated(x):
         hc.equal(x.E_v_tilde, max([energy(Y) for _, Y in found])),
         hc.equal(x.kappa_tilde, max([cosine(X, Y) for X, Y in found])),
     ]
+
+
+@hc.claim(
+    "eq37",
+    over=small,
+    title="The absorbed signal",
+    source="Equations 27 and 37 to 39",
+    given={"F >= 2": lambda x: x.F >= 2},
+    needs=["B.11"],
+)
+def absorbed_signal(x):
+    r"""\tilde s_{\min} = \min_{i \ne j} \left( \hat K_{ii} V_{ij} + \hat K_{ji} B_{ij} \right), \quad
+    V_{ij} = \langle v_i - v_j, v_i \rangle, \ B_{ij} = \langle v_i - v_j, v_j \rangle = -V_{ji}"""
+    rows = differences(x)
+    signals = [x.K[i, i] * row[i] + x.K[j, i] * row[j] for (i, j), row in rows.items()]
+    mirrored = [hc.equal(row[j], -rows[j, i][j]) for (i, j), row in rows.items()]
+    return [hc.equal(x.s_min, min(signals)), *mirrored]
+
+
+def two_profiles(rng, n):
+    """|Y|_1^2 / |Y|_2^2 of n Cauchy variables, which have heavy tails, and of n Gaussian ones."""
+    return {
+        name: float(np.sum(np.abs(Y)) ** 2 / np.sum(Y**2))
+        for name, Y in {"heavy": rng.standard_cauchy(n), "light": rng.standard_normal(n)}.items()
+    }
+
+
+@hc.claim(
+    "text.L_v",
+    over=geo.family(two_profiles, n=[64, 512]),
+    title="Heavy tails of the value differences raise the value sparsity",
+    source="Definition B.14, text: L_v amplifies cross-talk where the inner products have heavy tails; in half of all "
+    "draws",
+    fails_at_most=0.5,
+    expect="refuted",
+    erratum="Heavy tails concentrate the energy on few competitors, which makes L_v small: it is F - 2 where the "
+    "energy is spread evenly, as the sentence before says.",
+    needs=["B.14.range"],
+)
+def heavy_tails_raise_the_sparsity(x):
+    r"\frac{\|Y\|_1^2}{\|Y\|_2^2} \text{ of Cauchy variables} \ \ge \ \text{that of Gaussian ones}"
+    return hc.at_least(x.heavy, x.light)

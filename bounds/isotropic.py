@@ -21,9 +21,9 @@ given_values = geo.facts(
 """Values that an adversary fixes before keys and features are drawn."""
 
 narrow = {"m <= d^2/L": lambda x: x.m <= x.d**2 / x.L}
+columns = {"m <= d^2/L, L^3 <= sigma^2 m^2": lambda x: x.m <= x.d**2 / x.L and x.L**3 <= x.sigma2 * x.m**2}
 region = {"L^3 <= m <= d^2/L": lambda x: x.L**3 <= x.m <= x.d**2 / x.L}
-separated = {"V_ij > 0": lambda x: x.V_min > 0}
-"""Strictly, so that equal values, of which nothing is said, are no evidence."""
+separated = {"V_ij >= 0": lambda x: x.V_min >= 0}
 
 
 def spread(x):
@@ -34,6 +34,11 @@ def spread(x):
 def entries(x):
     """sigma sqrt L + L^2 / m, the same where m may be below L^3."""
     return spread(x) + x.L**2 / x.m
+
+
+def column_mean(x, C=1):
+    """1/d + C sqrt(L / (d m)), the size of the largest mean of a column's entries, given its key and the features."""
+    return 1 / x.d + C * sqrt(x.L / (x.d * x.m))
 
 
 def eps_k(x):
@@ -62,42 +67,52 @@ def crosstalk_isotropic_keys(x):
 @hc.claim(
     "B.19.sharp",
     over=geo.facts(
-        keys=geo.sphere, values=geo.anything, F=(3, 128), d=(8, 256), m=(8, 1024), delta=[0.5, 0.2]
+        keys=geo.sphere, values=geo.anything, F=(3, 128), d=(16, 512), m=(32, 4096), delta=[0.5, 0.2]
     ),
     title="Cross-talk, isotropic keys, arbitrary values, without the value sparsity",
-    source="Theorem B.19 with the factor sqrt(L_v) deleted: Bernstein's inequality given the features and one key",
-    given={**narrow, "F >= 3, Y != 0": lambda x: x.F >= 3 and x.E_v_tilde > 0},
+    source="Theorem B.19 with the factor sqrt(L_v) deleted: Lemma B.56 given the features and one key, whose forms' "
+    "means Lemma B.61 bounds (the term in sqrt(L/(dm)), which constant values need); with constants 1",
+    given={**region, "F >= 3": lambda x: x.F >= 3},
     fails_at_most="delta",
-    needs=["B.18.effective", "B.56", "B.61"],
+    needs=["B.56", "B.61"],
 )
 def crosstalk_isotropic_keys_sharp(x):
-    r"""\tilde z_{\max} \le \frac1d B_Y + \sqrt{\tilde E_v} \left( \sigma \sqrt L + \frac{L^2}{m} \right)"""
-    return hc.at_most(x.z_max, x.B_Y / x.d + sqrt(x.E_v_tilde) * entries(x))
+    r"\tilde z_{\max} \le \left( \frac1d + \sqrt{\frac{L}{dm}} \right) B_Y + \sigma \sqrt L \sqrt{\tilde E_v}"
+    return hc.at_most(x.z_max, column_mean(x) * x.B_Y + spread(x) * sqrt(x.E_v_tilde))
 
 
 @hc.claim(
     "B.20",
     over=inside,
-    title="Cross-talk, isotropic keys and values",
-    source="Theorem B.20, with c_0 = 1 and explicit constants",
-    given={
-        "m <= d^2/L, L^3 <= sigma^2 m^2": lambda x: x.m <= x.d**2 / x.L and x.L**3 <= x.sigma2 * x.m**2,
-        "F - 2 >= L": lambda x: x.F - 2 >= x.L,
-    },
+    title="Statistics of the cross-talk, isotropic keys and values",
+    source="Theorem B.20, first four displays, with c_0 = 1 and explicit constants",
+    given={**columns, "F >= 3": lambda x: x.F >= 3},
     fails_at_most="delta",
-    needs=["B.18", "B.40", "B.41", "B.43", "B.47"],
+    needs=["B.40", "B.41", "B.43", "B.47"],
 )
-def crosstalk_isotropic(x):
+def crosstalk_statistics_isotropic(x):
     r"""B_Y \le 2 \sqrt{\frac{FL}{d}}, \quad \tilde E_v \le 4 \frac{(F-2)+L}{d-1}, \quad
-    \sqrt{E_K^\circ} \le \frac32 \sigma \sqrt{(F-2)+L}, \quad \kappa^\circ \le \frac32 \sqrt{\frac{L}{F-2}}, \quad
-    \tilde z_{\max} \le 2 \sqrt L \left( \sqrt{\frac{F}{d^3}} + \sqrt{\frac{F}{md}} \right)"""
+    \sqrt{E_K^\circ} \le \frac32 \sigma \sqrt{(F-2)+L}, \quad \kappa^\circ \le \frac32 \sqrt{\frac{L}{F-2}}"""
     return [
         hc.at_most(x.B_Y, 2 * sqrt(x.F * x.L / x.d)),
         hc.at_most(x.E_v_tilde, 4 * (x.F - 2 + x.L) / (x.d - 1)),
         hc.at_most(sqrt(x.E_K_centered), 1.5 * sqrt(x.sigma2 * (x.F - 2 + x.L))),
         hc.at_most(x.kappa_centered, 1.5 * sqrt(x.L / (x.F - 2)), trivial=1),
-        hc.at_most(x.z_max, 2 * isotropic_crosstalk(x)),
     ]
+
+
+@hc.claim(
+    "B.20.simple",
+    over=inside,
+    title="Cross-talk, isotropic keys and values",
+    source="Theorem B.20, last display, with c_0 = 1 and an explicit constant",
+    given={**columns, "F - 2 >= L": lambda x: x.F - 2 >= x.L},
+    fails_at_most="delta",
+    needs=["B.18", "B.20"],
+)
+def crosstalk_isotropic(x):
+    r"\tilde z_{\max} \le 2 \sqrt L \left( \sqrt{\frac{F}{d^3}} + \sqrt{\frac{F}{md}} \right)"
+    return hc.at_most(x.z_max, 2 * isotropic_crosstalk(x))
 
 
 def isotropic_crosstalk(x):
@@ -191,16 +206,16 @@ def margin_isotropic_keys(x):
     "B.29.sharp",
     over=given_values,
     title="Margin, isotropic keys, arbitrary values, without the value sparsity",
-    source="Theorem B.29 with the factor sqrt(L_v) and the assumption F - 2 >= L deleted, and B_Y / d in place of "
-    "B_Y sigma sqrt(L)",
+    source="Theorem B.29 with the factor sqrt(L_v) and the assumption F - 2 >= L deleted, and "
+    "1/d + sqrt(L/(dm)) in place of sigma sqrt(L) before B_Y",
     given={**region, **separated},
     fails_at_most="delta",
     needs=["B.19.sharp", "B.23", "B.11.range"],
 )
 def margin_isotropic_keys_sharp(x):
-    r"""\gamma_{\min} \ge \left( 1 - 3 \sqrt{\frac Lm} \right) V_{\min} - \frac1d B_Y
-    - \frac54 \sqrt{E_v}\, \sigma \sqrt L"""
-    penalty = x.B_Y / x.d + 1.25 * sqrt(x.E_v) * spread(x)
+    r"""\gamma_{\min} \ge \left( 1 - 3 \sqrt{\frac Lm} \right) V_{\min}
+    - \left( \frac1d + \sqrt{\frac{L}{dm}} \right) B_Y - \frac54 \sqrt{E_v}\, \sigma \sqrt L"""
+    penalty = column_mean(x) * x.B_Y + 1.25 * sqrt(x.E_v) * spread(x)
     return hc.at_least(x.gamma_min, (1 - 3 * eps_k(x)) * x.V_min - penalty)
 
 
@@ -211,7 +226,7 @@ def margin_isotropic_keys_sharp(x):
     source="Theorem B.30, equation 56, with the common constant 5/4",
     given={**region, "F >= 2L": lambda x: x.F >= 2 * x.L},
     fails_at_most="delta",
-    needs=["B.20", "B.24.simple"],
+    needs=["B.20.simple", "B.24.simple"],
 )
 def margin_isotropic(x):
     r"""\gamma_{\min} \ge 1 - \frac54 \left( \sqrt{\frac Lm} + \sqrt{\frac{L}{d-1}}
@@ -242,6 +257,7 @@ def isotropic_penalty(x):
     expect="refuted",
     erratum="The assumption m <= d^2/L of Lemma B.38, which the proof uses, is missing: beyond it the constant that "
     "is needed grows like the square root of log F.",
+    needs=["B.23.growth"],
 )
 def signal_isotropic_keys_printed(x):
     r"""\tilde s_{\min} \ge \left( 1 - 3 \sqrt{\frac Lm} \right) V_{\min} - 2 \sigma \sqrt L\, V_{\max}"""
@@ -265,7 +281,6 @@ def needed_at_infinite_width(rng, n, delta):
     over=geo.family(needed_at_infinite_width, n=[6, 9, 12, 16, 20, 25, 30, 36], delta=0.5),
     title="At unlimited width no constant suffices",
     source="Theorem B.23 without m <= d^2/L, by the exact law of one column",
-    needs=["B.23.printed"],
 )
 def needed_constant_grows(x):
     r"C_3(F) = \Theta\left( \sqrt{\log F} \right), \quad d = F, \ m = \infty, \ v_i = e_i"
@@ -279,6 +294,7 @@ def needed_constant_grows(x):
     source="Theorem B.23 as printed, for absolute constants, by the exact law of one column",
     expect="refuted",
     erratum="Without m <= d^2/L the constant that orthonormal values need grows like the square root of log F.",
+    needs=["B.23.growth"],
 )
 def needed_constant_is_bounded(x):
     r"C_3(F) = \Theta(1), \quad d = F, \ m = \infty, \ v_i = e_i"

@@ -5,6 +5,8 @@ from hebbcheck import geometry as geo
 from hebbcheck import sqrt
 
 from .isotropic import (
+    column_mean,
+    columns,
     entries,
     eps_k,
     eps_v,
@@ -19,6 +21,9 @@ from .isotropic import (
 isotropic = geo.facts(keys=geo.sphere, values=geo.sphere)
 given_values = geo.facts(keys=geo.sphere, values=geo.anything, F=(10, 256))
 """Values that an adversary fixes before keys and features are drawn."""
+
+frames = geo.facts(keys=geo.sphere, values=geo.tight_frame, F=(3, 64))
+"""Isotropic keys, and values that are orthonormal for F <= d: they stress the signal most."""
 
 some_energy = {"Y != 0": lambda x: x.E_v_tilde > 0}
 
@@ -40,16 +45,18 @@ def crosstalk_isotropic_keys(x, *, C):
 
 @hc.claim(
     "B.19.sharp.constants",
-    over=given_values,
-    title="Cross-talk, isotropic keys, arbitrary values, without the value sparsity: the constant",
-    source="Theorem B.19 with the factor sqrt(L_v) deleted",
-    given={**narrow, **some_energy},
+    over=isotropic,
+    title="Cross-talk, isotropic keys, without the value sparsity: the constant, on isotropic values",
+    source="Theorem B.19 with the factor sqrt(L_v) deleted: Lemma B.56 given the features and one key, whose forms' "
+    "means Lemma B.61 bounds; with one constant",
+    given=region,
     fails_at_most="delta",
-    needs=["B.18.effective", "B.56", "B.61"],
+    needs=["B.56", "B.61"],
 )
 def crosstalk_isotropic_keys_sharp(x, *, C):
-    r"""\tilde z_{\max} \le \frac1d B_Y + C \sqrt{\tilde E_v} \left( \sigma \sqrt L + \frac{L^2}{m} \right)"""
-    return hc.at_most(x.z_max, x.B_Y / x.d + C * sqrt(x.E_v_tilde) * entries(x))
+    r"""\tilde z_{\max} \le \left( \frac1d + C \sqrt{\frac{L}{dm}} \right) B_Y
+    + C \sigma \sqrt L \sqrt{\tilde E_v}"""
+    return hc.at_most(x.z_max, column_mean(x, C) * x.B_Y + C * spread(x) * sqrt(x.E_v_tilde))
 
 
 @hc.claim(
@@ -57,12 +64,9 @@ def crosstalk_isotropic_keys_sharp(x, *, C):
     over=isotropic,
     title="Cross-talk, isotropic keys and values: the constant",
     source="Theorem B.20, last display, with c_0 = 1 and one constant for both terms",
-    given={
-        "m <= d^2/L, L^3 <= sigma^2 m^2": lambda x: x.m <= x.d**2 / x.L and x.L**3 <= x.sigma2 * x.m**2,
-        "F - 2 >= L": lambda x: x.F - 2 >= x.L,
-    },
+    given={**columns, "F - 2 >= L": lambda x: x.F - 2 >= x.L},
     fails_at_most="delta",
-    needs=["B.18", "B.40", "B.41", "B.43", "B.47"],
+    needs=["B.18", "B.20"],
 )
 def crosstalk_isotropic(x, *, C):
     r"\tilde z_{\max} \le C \sqrt L \left( \sqrt{\frac{F}{d^3}} + \sqrt{\frac{F}{md}} \right)"
@@ -86,8 +90,8 @@ def signal_isotropic_keys(x, *, C1, C2):
 
 @hc.claim(
     "B.23.simple.constants",
-    over=isotropic,
-    title="Signal, isotropic keys, simple form: the constants, on isotropic values",
+    over=frames,
+    title="Signal, isotropic keys, simple form: the constants, on tight frames",
     source="Theorem B.23, second display, with the assumption of Lemma B.38",
     given=region,
     fails_at_most="delta",

@@ -16,8 +16,9 @@ values_only = geo.facts(values=geo.sphere, memory="quadratic")
     "B.37.constants",
     over=values_only,
     title="Coherence of isotropic values: the constant",
-    source="Lemma B.37",
+    source="Lemma B.37, with L = log(F^2/delta) (C0 = 1), stronger than printed",
     fails_at_most="delta",
+    needs=["B.36.tail"],
 )
 def coherence_of_values(x, *, C):
     r"\max_{i \ne j} |\langle v_i, v_j \rangle| \le C \sqrt{\frac{\log(F^2/\delta)}{d}}"
@@ -43,7 +44,7 @@ def off_diagonal(x, *, C):
     "B.39.constants",
     over=isotropic,
     title="Uniform lower bound on the diagonal: the constant",
-    source="Lemma B.39, equation 63",
+    source="Lemma B.39, equation 63, with L = log(F/delta) (C0 = 1), stronger than printed",
     fails_at_most="delta",
     needs=["B.39"],
 )
@@ -71,6 +72,7 @@ def mean_alignment(x, *, C):
     title="Energy of value differences, isotropic values: the constant",
     source="Lemma B.41",
     fails_at_most="delta",
+    needs=["B.36.moments"],
 )
 def value_energy(x, *, C):
     r"\tilde E_v \le C\, \frac{(F-2) + \log(F^2/\delta)}{d-1}"

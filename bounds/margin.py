@@ -111,7 +111,8 @@ def margin_attained(x):
     "B.28",
     over=kernel_first,
     title="Margin, arbitrary keys, isotropic values",
-    source="Theorem B.28, equation 45, with the constants that B.17 and B.22 prove",
+    source="Theorem B.28, equation 45, with the constants that B.17 and B.22 prove; the printed form, with the factor "
+    "sqrt(1 + L/(F - 2)), follows for C_0 = 4, C_1 = sqrt 2 and C_2 = 3 sqrt 2",
     given={"F >= 3": lambda x: x.F >= 3, "d >= 2": lambda x: x.d >= 2},
     fails_at_most="delta",
     needs=["B.17.explicit", "B.22.explicit", "B.10.range"],

@@ -33,7 +33,7 @@ def coherence(x):
     title="Noisy margin with Lipschitz stability",
     source="Theorem B.62, equation 70, with independence",
     fails_at_most="delta",
-    needs=["B.36"],
+    needs=["B.36.moments"],
 )
 def noisy_margin(x):
     r"""\gamma_{ij}(\tilde k_i) \ge \gamma_{ij}(k_i) - 2(1 + \mu_v) L_K \epsilon

@@ -139,7 +139,6 @@ def slope_in_the_box(x):
     over=geo.family(in_a_box, d=(1, 8), m=(1, 12), C=(0.2, 3.0)),
     title="The Lipschitz constant of the box, exactly",
     source="Equation 20, assumption (iii) of Theorem B.6",
-    needs=["eq19"],
 )
 def lipschitz_in_the_box(x):
     r"""\|g_\theta(x) - g_{\theta'}(x)\|_2 \le L(x) \|\theta - \theta'\|_2 \ \text{ on } [-C, C]^P, \quad

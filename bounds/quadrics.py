@@ -160,7 +160,7 @@ def lipschitz_kernel_on_the_sphere(x):
     title="Margin under noise chosen after the values",
     source="Theorem B.62 for the bilinear kernel, all queries at once: matrix Hoeffding with the proxy 1/d",
     fails_at_most="delta",
-    needs=["B.36", "B.62"],
+    needs=["B.36.moments", "B.62"],
 )
 def adversarial_margin(x):
     r"""\gamma_{ij}(q) \ge \gamma_{ij}(k_i) - \epsilon(2 + \epsilon) \left[ (1 + \mu_v)(\|A_i\| + \|A_j\|)

@@ -27,9 +27,9 @@ def value_diameter(x):
     over=geo.facts(keys=geo.anything, values=geo.anything, noise=(0.01, 1.0)),
     title="A margin outlasts the attention's noise",
     source="Theorem 5.2, corrected: with the MLP's Lipschitz constant there is no factor sqrt(F log F/d), "
-    "and neither isotropy nor F L >= d is needed",
+    "and neither isotropy nor F L >= d is needed; that W of the order F log F suffices is Claim B.65.clean's part",
     given=stored,
-    needs=["4.4"],
+    needs=["B.4.sharp"],
 )
 def margin_outlasts_noise(x):
     r"""\gamma_{\min}(\tilde k) \ge \gamma_{\min}(k) - D_V L_{\mathrm{MLP}}\, \epsilon, \quad
@@ -56,6 +56,7 @@ def orthonormal_pair(rng, d):
     expect="refuted",
     erratum="Without F log F >= d the permitted noise has no bound: two orthonormal facts change sign at distance "
     "1/sqrt 2, and equation 11 permits a multiple of sqrt d.",
+    needs=["B.65"],
 )
 def noise_ceiling_printed(x, *, C):
     r"""\epsilon_{\mathrm{crit}} \ge \frac{c_0}{C\, L_{\mathrm{bil}}} \sqrt{\frac{d}{F \log F}}, \quad
@@ -90,7 +91,7 @@ def several_queries(rng, F, d, m, N, delta):
     source="Equation 11, corrected: F L >= d, constants, and N queries a key that were fixed before the values",
     given={**common, "gamma_min > 0": lambda x: x.clean > 0},
     fails_at_most="delta",
-    needs=["B.64"],
+    needs=["B.64", "B.65"],
 )
 def noise_ceiling(x):
     r"""\epsilon = \frac{\gamma_{\min}}{2 (4 + 2\sqrt2)\, L_{\mathrm{bil}}(\epsilon)} \sqrt{\frac{d}{F L_N}}

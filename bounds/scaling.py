@@ -25,7 +25,7 @@ def coherence(x):
     title="Margin, isotropic embeddings, explicit",
     source="Theorem 4.1, corrected: with statistics of the kernel, whatever m, d and F are, and sub-Gaussian constants",
     fails_at_most="delta",
-    needs=["4.1.pairs"],
+    needs=["4.1.pairs", "B.36.tail"],
 )
 def isotropic_margin(x):
     r"""\gamma_{\min} \ge (1 \mp \mu) \left( K_{\min}^{\mathrm{diag}} - K_{\max}^{\mathrm{off}} \right)
@@ -44,7 +44,7 @@ def isotropic_margin(x):
     title="Margin, isotropic values, any kernel independent of them: pair by pair",
     source="Theorem 4.1, corrected; from E exp(s <w, v>) <= exp(s^2 |w|^2 / 2d) for v uniform on the sphere",
     fails_at_most="delta",
-    needs=["eq26"],
+    needs=["eq26", "B.36.moments"],
 )
 def isotropic_margin_of_pairs(x):
     r"""\gamma_{ij} \ge (K_{ii} - K_{ji})(1 - \langle v_i, v_j \rangle)

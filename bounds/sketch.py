@@ -93,14 +93,14 @@ def deviation(v):
     title="The sketched kernel's tail",
     source="Text after Lemma B.2, explicit: hypercontractivity of Gaussian polynomials of degree 4",
     given=nonzero,
-    needs=["B.2.variance"],
+    needs=["B.2.variance", "B.50"],
 )
 def tail(v):
     r"""\Pr\left( |\hat K(x, z) - \langle x, z \rangle^2| \ge s\, \mathrm{sd} \right)
     \le e^{-2 - 2 \sqrt s / e} \quad \text{for } s \ge e^2, \quad
     \mathrm{sd}^2 = \tfrac1m (|x|^2 |z|^2 + \langle x, z \rangle^2)(|x|^2 |z|^2 + 3 \langle x, z \rangle^2)"""
     error = abs(v.sketched_kernel(samples=20_000, m=v.m) - (v[0] @ v[1]) ** 2)
-    return hc.at_most(hc.mean(1.0 * (error >= v.s * deviation(v))), exp(-2 - 2 * sqrt(v.s) / math.e))
+    return hc.at_most(hc.mean(error >= v.s * deviation(v)), exp(-2 - 2 * sqrt(v.s) / math.e))
 
 
 def scale_alone(rng, s):
@@ -112,7 +112,6 @@ def scale_alone(rng, s):
     over=geo.family(scale_alone, s=(math.e**2, 3e4)),
     title="The tail where it is heaviest: one feature, x = z",
     source="Text after Lemma B.2: the product of two normals has the density K_0(|u|) / pi",
-    needs=["B.2.tail"],
 )
 def tail_of_one_feature(x):
     r"""\Pr\left( |a^2 g^2 - 1| \ge s \sqrt8 \right) = \frac2\pi \int_{\sqrt{1 + s \sqrt 8}}^\infty K_0(u)\, du

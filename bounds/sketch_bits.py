@@ -9,7 +9,7 @@ from hebbcheck import geometry as geo
 from hebbcheck import log, max, sqrt
 from hebbcheck.memories.quantised import Grid, outputs, parameters
 
-from .bits import margin_of, shapes, size, small_mlps, stored, sum_of_squares
+from .bits import box_constant, margin_of, shapes, size, small_mlps, stored, sum_of_squares
 from .parameter_slopes import largest_entry, largest_norm, operator_norm
 
 
@@ -69,6 +69,7 @@ def range_of_the_construction(x):
         hc.at_most(max(operator_norm(theta["A"]), operator_norm(theta["G"])), M_A),
         hc.at_most(operator_norm(theta["B"]), M_A**2),
         hc.at_most(largest_entry(theta), proved_norm(x)),
+        hc.at_most(box_constant(x, largest_entry(theta)), box_constant(x, proved_norm(x))),
     ]
 
 
@@ -115,7 +116,7 @@ def worst_direction(x, theta):
     "B.7.near",
     over=small_mlps,
     title="Parameters near a storing MLP's store too",
-    source="Proposition B.7, repaired: the operator norms' Lipschitz constant holds near theta",
+    source="Proposition B.7, repaired: the operator norms' Lipschitz constant holds near theta; unit keys and values",
     given=stored,
     needs=["B.4", "B.5.sharp", "B.7.norms"],
 )
@@ -143,7 +144,8 @@ def bits_each(N):
     "B.8.bits",
     over=small_mlps,
     title="Bounded-bit implementation, with operator norms",
-    source="Theorem B.6 with Proposition B.7, repaired: the printed Lipschitz constant, near theta",
+    source="Theorem B.6 with Proposition B.7, repaired: the printed Lipschitz constant, near theta; unit keys and "
+    "values",
     given=stored,
     needs=["B.7.near"],
 )

@@ -211,7 +211,7 @@ def mean_deviation(x):
     title="A block decodes every context where its margin passes the ceiling",
     source="Theorem 5.2, corrected, for attention, unit-RMSNorm and the exact quadratic memory, whose Lipschitz "
     "constant on the unit sphere is at most 2 |V| |K|",
-    needs=["5.1.unit", "5.2"],
+    needs=["5.2"],
 )
 def block_margin(x):
     r"""\gamma_{ij}(q) \ge \gamma_{\min} - 2 D_V \|V\| \|K\|\, \varepsilon_{\mathrm{attn}}

@@ -48,7 +48,8 @@ def _sub_weibull(kappa, step=0.2, radius=2**16):
     "B.49",
     over=geo.family(nothing, N=[1, 2, 4, 16, 64, 1024, 2**16], kappa=[1.0, 0.3, 0.1, 0.01]),
     title="Weighted Bernstein inequality for sub-Weibull variables",
-    source="Lemma B.49, corrected: sigma m >= 1, on the heaviest law, C0 = 1, kappa = 1/(sigma m)",
+    source="Lemma B.49, corrected: sigma m >= 1, on the heaviest law, equal weights, C0 = 1, "
+    "kappa = 1/(sigma m)",
     given={"sigma m >= 1": lambda x: x.kappa <= 1},
 )
 def weighted_bernstein(x):
@@ -66,7 +67,8 @@ def _sub_weibull_tail(N, kappa):
     "B.49.printed",
     over=geo.family(nothing, log2_N=(0, 48), C=[1, 10, 100]),
     title="Weighted Bernstein inequality for sub-Weibull variables, as printed",
-    source="Lemma B.49, on random signs Z_r = +-(log 2)^2 / m, which meet its hypothesis for sigma = 0 and C0 = 1",
+    source="Lemma B.49, equal weights, on random signs Z_r = +-(log 2)^2 / m, which meet its hypothesis for sigma = 0 "
+    "and C0 = 1",
     needs=["B.49"],
     expect="refuted",
     erratum="Without sigma m >= c the hypothesis admits, for sigma = 0, random signs of size (log 2)^2 / m, whose sum "

@@ -126,24 +126,45 @@ def welch_from_diagonal_printed(k):
     return from_the_diagonal(k)
 
 
+value_independent = geo.facts(
+    keys=geo.anything, values=geo.sphere, memory="kernel", F=(32, 512), d=(12, 256), m=(2, 32)
+)
+many_facts = {
+    "diagonal within 1/2 of 1": lambda x: x.K_diag_min >= 0.5 and x.K_diag_max <= 1.5,
+    "F >= 8 m": lambda x: x.F >= 8 * x.m,
+    "4 log F <= d <= F": lambda x: 4 * log(x.F) <= x.d <= x.F,
+}
+
+
 @hc.claim(
     "B.35",
-    over=geo.facts(
-        keys=geo.anything, values=geo.sphere, memory="kernel", F=(32, 512), d=(12, 256), m=(2, 32)
-    ),
+    over=value_independent,
     title="Kernels that do not know the values cannot beat their own cross-talk",
     source="Corollary B.35, first display, with constant 1 where the square root dominates",
-    given={
-        "diagonal within 1/2 of 1": lambda x: x.K_diag_min >= 0.5 and x.K_diag_max <= 1.5,
-        "F >= 8 m": lambda x: x.F >= 8 * x.m,
-        "4 log F <= d <= F": lambda x: 4 * log(x.F) <= x.d <= x.F,
-    },
+    given=many_facts,
     fails_at_most="delta",
-    needs=["B.34"],
 )
 def unbeatable(x):
     r"\gamma_{\min} \le K_{\max}^{\mathrm{diag}} - \sqrt{\frac{E_{\mathrm{col}} \log F}{d}}"
     return hc.at_most(x.gamma_min, x.K_diag_max - sqrt(x.E_K * log(x.F) / x.d))
+
+
+@hc.claim(
+    "B.35.welch",
+    over=value_independent,
+    title="Kernels that do not know the values cannot beat Welch's cross-talk",
+    source="Corollary B.35, second display, with constant 1, and 0 for a negative number under the root",
+    given=many_facts,
+    fails_at_most="delta",
+    needs=["B.35", "B.34.diagonal"],
+)
+def unbeatable_by_welch(x):
+    r"""\gamma_{\min} \le 1 + \varepsilon - \sqrt{\frac{\log F}{d}
+    \left( \frac{F (1 - \varepsilon)^2}{m} - (1 + \varepsilon)^2 \right)_+}, \quad
+    \varepsilon = \max_i |K_{ii} - 1|"""
+    eps = diagonal_deviation(x)
+    energy = max(x.F * (1 - eps) ** 2 / x.m - (1 + eps) ** 2, 0)
+    return hc.at_most(x.gamma_min, 1 + eps - sqrt(energy * log(x.F) / x.d))
 
 
 def smallest_margin(gram, K):
