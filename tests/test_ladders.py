@@ -346,6 +346,13 @@ def test_a_constant_that_only_just_emerges_does_not_refute():
     assert s.state is State.RISING_OR_NOT and not s.contradicts
 
 
+def test_growth_after_a_fall_does_not_refute():
+    [s] = standing(climbed("d", lambda x: 0.2 * abs(x - 10)))
+    assert s.state is State.RISING_OR_NOT and not s.contradicts
+    [s] = standing(climbed("d", lambda x: 0.2 * abs(x - 4)))
+    assert s.state is State.RISING and s.contradicts
+
+
 def test_flat_ladders_are_hardly_ever_called_rising():
     states = [
         standing(climbed("d", lambda x: 0.0, draws=16, spread=0.5, seed=k))[0].state for k in range(200)

@@ -71,7 +71,8 @@ def growth_of(ladder: Ladder, centres: Centres, tails: tuple[float, float]) -> G
         functionals = np.stack([in_size.functional, below.functional]) * width
         low, value, high = _remaining(functionals, centres, tails)
         emerging = max(centres.idle[k] for k in (*top, *middle)) > MOST_IDLE
-        remaining = (0.0 if emerging else low, value, high)
+        turning = below.value < 0  # it fell before it rose: what it does next, two windows do not tell
+        remaining = (0.0 if emerging or turning else low, value, high)
     else:
         remaining = (0.0, np.inf, np.inf)
     end = len(centres.rungs) - 1
