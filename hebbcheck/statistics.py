@@ -139,7 +139,7 @@ def sense(name: str) -> int:
 
 
 def summary(
-    kernel: Kernel, codes: Any, values: Any, mapping: np.ndarray, mu: float, *, block: int = 128
+    kernel: Kernel, codes: Any, values: Any, mapping: np.ndarray, mu: float, *, block: int = 192
 ) -> dict[str, Extremum]:
     """Every cheap statistic (Definitions B.9 to B.15, equations 25 to 34) with the pair that attains it.
 
