@@ -86,8 +86,11 @@ centred = geo.facts(
 
 
 def residuals(x):
-    """[(X - mu 1, Y)] of the pairs."""
-    return [([k - x.centre for k in X], Y) for X, Y in parts(x, absorbed=True)]
+    """E_K, kappa and kappa_eff of the columns less the centre, X - mu 1."""
+    found = [([k - x.centre for k in X], Y) for X, Y in parts(x, absorbed=True)]
+    E_K = max([0, *[energy(X) for X, _ in found]])
+    kappa = max([0, *[cosine(X, Y) for X, Y in found]])
+    return E_K, kappa, max([0, *[sqrt(energy(X)) * cosine(X, Y) for X, Y in found]])
 
 
 @hc.claim(
@@ -100,9 +103,7 @@ def residuals(x):
 def mean_and_residual(x):
     r"""\tilde z_{\max} \le |\mu| B_Y + \sqrt{E_K^\circ} \sqrt{\tilde E_v}\, \kappa^\circ
     \quad \text{for every} \ \mu"""
-    found = residuals(x)
-    E_K = max([0, *[energy(X) for X, _ in found]])
-    kappa = max([0, *[cosine(X, Y) for X, Y in found]])
+    E_K, kappa, _ = residuals(x)
     return hc.at_most(x.z_max, abs(x.centre) * x.B_Y + sqrt(E_K) * sqrt(x.E_v_tilde) * kappa)
 
 
@@ -116,10 +117,7 @@ def mean_and_residual(x):
 def effective_coupling(x):
     r"""\tilde z_{\max} \le |\mu| B_Y + \sqrt{\tilde E_v}\, \kappa_{\mathrm{eff}}^\circ, \quad
     \kappa_{\mathrm{eff}}^\circ \le \sqrt{E_K^\circ}\, \kappa^\circ \quad \text{for every} \ \mu"""
-    found = residuals(x)
-    E_K = max([0, *[energy(X) for X, _ in found]])
-    kappa = max([0, *[cosine(X, Y) for X, Y in found]])
-    effective = max([0, *[sqrt(energy(X)) * cosine(X, Y) for X, Y in found]])
+    E_K, kappa, effective = residuals(x)
     return [
         hc.at_most(x.z_max, abs(x.centre) * x.B_Y + sqrt(x.E_v_tilde) * effective),
         hc.at_most(effective, sqrt(E_K) * kappa),

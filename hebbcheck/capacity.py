@@ -75,8 +75,8 @@ def of(
     """The smallest width at which `memories.build(name, keys, values, map, seed=seed, **options)` stores every fact.
 
     Where hidden units are the same at every width (bilinear, ntk) the answer is exact and no memory is built.
-    Elsewhere widths are tried by `search`: from the exact answer without the ridge (diagonal, whitened), else from
-    `start` (the predicted width) with the construction's cheaper options and then from what these find.
+    Elsewhere widths are tried by `search`: from the exact answer without the ridge (diagonal, whitened), where there is
+    one, else from `start` (the predicted width) with the construction's cheaper options and then from what these find.
     """
     facts = fact_table(keys, values, map)
     construction = memories.construction_named(name)

@@ -195,6 +195,12 @@ def test_errors_are_verdicts_and_the_run_goes_on(run):
         assert said in record["reason"]
 
 
+def test_a_proof_that_fails_supports_no_statement_in_probability(run):
+    (record,) = run(claim(welch, "run.chance", fails_at_most=0.5, proof=[("wrong", 1)]))
+    assert record["verdict"] == "inconclusive" and "'wrong' does not vanish" in record["reason"]
+    assert record["proof"] == [{"name": "wrong", "expression": "1", "vanishes": "no"}]
+
+
 @pytest.mark.parametrize("ending", [SystemExit(3), GeneratorExit(), pytest.skip.Exception("no")])
 def test_what_would_end_the_process_is_a_verdict_wherever_the_claim_is_called(run, ending):
     """Its quantifier is read off its relation, which is asked for again when the record is written."""
