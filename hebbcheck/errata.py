@@ -21,15 +21,16 @@ class Erratum:
 def errata(wrong: Iterable[str], needs: Needs, sources: Mapping[str, str | None]) -> list[Erratum]:
     """The wrong statements, the most consequential first.
 
-    That is the one on which most claims rest, directly or through others: on the statement as it should read, or on
-    the claim as printed.  Among equals theorems come before corollaries, propositions, lemmas, definitions, equations
-    and text, and then what the paper has first.
+    Theorems come before corollaries, propositions, lemmas, definitions, equations and text: what is wrong in a result
+    reaches its readers, and what is wrong in a lemma may be an edge that no result comes near.  Among equals that one
+    is first on which most claims rest, directly or through others (on the statement as it should read, or as printed),
+    and then what the paper has first.
     """
     wrong = set(wrong)
     right = needs.direct.keys() - wrong
     made = [_erratum(id, corrected_id(id, right), needs) for id in wrong]
     ranks = list(KINDS)
-    return sorted(made, key=lambda e: (-e.dependents, ranks.index(kind(sources.get(e.id))), natural(e.id)))
+    return sorted(made, key=lambda e: (ranks.index(kind(sources.get(e.id))), -e.dependents, natural(e.id)))
 
 
 def _erratum(id: str, corrected: str | None, needs: Needs) -> Erratum:

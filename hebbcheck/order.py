@@ -44,8 +44,13 @@ def corrected_id(id: str, known: Iterable[str]) -> str | None:
 
 
 def explicit_siblings(id: str, known: Iterable[str]) -> list[str]:
-    """The known claims that state with explicit constants what `id` leaves open: B.17.explicit for B.17.simple."""
+    """The known claims that state with explicit constants what `id` leaves open.
+
+    B.17.explicit for B.17 and B.17.simple, B.23.simple for B.23.simple.constants.
+    """
     parts = id.split(".")
+    if parts[-1] == "constants" and (stem := ".".join(parts[:-1])) in set(known):
+        return [stem]
     for n in range(len(parts), 0, -1):
         sibling = ".".join([*parts[:n], "explicit"])
         found = [k for k in known if (k == sibling or k.startswith(f"{sibling}.")) and k != id]

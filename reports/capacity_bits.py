@@ -20,17 +20,19 @@ from .widths import LABELS, facts
 D, REPLICATES = 64, 5
 FACTORS = (1.0, 1.25, 1.5, 2.0, 3.0)
 """Widths that are tried, for the smallest one that stores."""
-METHODS = ("data_dependent", "whitened", "bilinear", "ntk")
+METHODS = ("gd", "data_dependent", "whitened", "bilinear", "ntk")
 MOST_BITS = 24
 
 
 def cells(settings: Settings) -> list[dict]:
     sizes = settings.by_profile((128, 256), (128, 256, 512, 1024))
+    most_trained = settings.by_profile(128, 512)
     return [
         {"replicate": r, "seed": r, "method": method, "F": F}
         for F in sizes
         for method in METHODS
         for r in range(REPLICATES)
+        if method != "gd" or F <= most_trained
     ]
 
 

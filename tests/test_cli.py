@@ -175,14 +175,14 @@ def test_list_is_in_the_order_of_the_numbers(hebbcheck, tmp_path):
     assert wanted | {"file", "line"} <= facts[0].keys() and facts[0]["needs"] == ["B.10", "B.lost", "B.34"]
 
 
-def test_errata_are_listed_by_what_rests_on_them(hebbcheck, tmp_path):
+def test_errata_are_listed_by_their_weight(hebbcheck, tmp_path):
     (tmp_path / "claims_paper.py").write_text(PAPER)
     told = json.loads(hebbcheck("list", "claims_paper.py", "--errata", "--json").out)
     found = [(claim["id"], claim["corrected"], claim["dependents"]) for claim in told]
     assert found == [
-        ("B.2.printed", "B.2", 2),
         ("B.10.printed", "B.10", 1),
         ("4.1.printed", "4.1", 0),
+        ("B.2.printed", "B.2", 2),
         ("text.any", None, 0),
     ]
     plain = hebbcheck("list", "claims_paper.py::B.2.printed", "--errata")

@@ -68,6 +68,8 @@ def test_siblings_with_explicit_constants():
     assert explicit_siblings("B.17.simple", known) == explicit_siblings("B.17", known) == ["B.17.explicit"]
     assert explicit_siblings("B.22", known) == ["B.22.explicit.tail"]
     assert explicit_siblings("B.17.explicit", known) == explicit_siblings("B.2", known) == []
+    assert explicit_siblings("B.17.simple.constants", known) == ["B.17.simple"]
+    assert explicit_siblings("B.17.wide.constants", known) == ["B.17.explicit"]
 
 
 def test_what_a_claim_rests_on_with_the_shortest_chain():
@@ -107,9 +109,9 @@ def test_most_consequential_erratum_first():
     sources = {"4.1.printed": "Theorem 4.1", "B.7.printed": "Lemma B.7", "text.a": "Section 2"}
     found = errata(["text.a", "4.1.printed", "B.7.printed", "B.16.printed", "B.30.printed"], needs, sources)
     assert [(e.id, e.corrected, e.dependents) for e in found] == [
-        ("B.16.printed", "B.16", 4),
-        ("B.30.printed", "B.30", 1),
         ("4.1.printed", "4.1", 0),
         ("B.7.printed", None, 0),
+        ("B.16.printed", "B.16", 4),
+        ("B.30.printed", "B.30", 1),
         ("text.a", None, 0),
     ]

@@ -6,6 +6,7 @@ import pytest
 import report_records as records
 from test_report import Page
 
+from hebbcheck.order import KINDS, kind
 from hebbcheck.report import claims, constants, errata, graph, numbers, render
 
 
@@ -129,8 +130,8 @@ def test_no_graph_where_nothing_needs_anything():
 
 def test_errata_stand_beside_what_is_right(paper):
     made = errata.errata_view(paper)
-    counts = [erratum["dependents"] for erratum in made]
-    assert counts == sorted(counts, reverse=True) and len(made) == sum(bool(v["erratum"]) for v in paper)
+    weights = [(list(KINDS).index(kind(erratum["source"])), -erratum["dependents"]) for erratum in made]
+    assert weights == sorted(weights) and len(made) == sum(bool(v["erratum"]) for v in paper)
     first = made[0]
     assert first["id"].startswith(first["corrected"]["id"] + ".") and first["corrected"]["formula"]
     assert first["counterexample"]["sides"] == "measured −2, bound 0.5"
