@@ -30,7 +30,9 @@ def best_factor(codes: np.ndarray, keys: np.ndarray, held: np.ndarray, B: np.nda
     m, outputs = len(held), len(B)
     gates = keys @ held.T
     system = np.einsum("cr,ir,ij->icrj", B, gates, keys).reshape(n * outputs, m * d)
-    return np.linalg.lstsq(system, codes.ravel(), rcond=None)[0].reshape(m, d)
+    once = np.linalg.lstsq(system, codes.ravel(), rcond=None)[0]
+    rest = codes.ravel() - system @ once  # of ill-conditioned systems the solver leaves more than rounding
+    return (once + np.linalg.lstsq(system, rest, rcond=None)[0]).reshape(m, d)
 
 
 def ridge_readout(codes: np.ndarray, Phi: np.ndarray, ridge: float) -> np.ndarray:

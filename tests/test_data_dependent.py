@@ -34,6 +34,19 @@ def test_no_step_from_the_best_factor_lowers_the_objective():
     np.testing.assert_allclose(dd.objective(codes, keys, best, A, B), least)
 
 
+def test_what_is_left_of_an_ill_conditioned_solve_is_rounding():
+    """Keys and codes that nearly agree: the first factor is huge, and so are the entries of the second system."""
+    for seed in range(300):
+        codes, keys, A, _ = drawn(n=2, d=2, m=2, seed=seed)
+        keys[1], codes[1] = keys[0] + keys[1] / 10, codes[0] + codes[1] / 10
+        B = dd.raw_readout(codes, dd.features(keys, A, A))
+        held = dd.best_factor(codes, keys, A, B)
+        best = dd.best_factor(codes, keys, held, B)
+        rest = codes - dd.features(keys, best, held) @ B.T
+        products = (np.abs(keys) @ np.abs(held).T) * (np.abs(keys) @ np.abs(best).T) @ np.abs(B).T
+        assert np.max(np.abs(rest)) <= 2 * np.finfo(float).eps * np.max(products)
+
+
 @pytest.mark.parametrize("m", [3, 12])
 def test_the_ridge_readout_is_equation_13(m):
     codes, keys, A, G = drawn(m=m)
