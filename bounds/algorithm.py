@@ -19,6 +19,19 @@ features = geo.facts(
 """Features Phi (F x m), codes and a ridge lambda; more features than facts, and fewer."""
 
 
+stretched = geo.facts(
+    keys=geo.anything,
+    values=geo.anything,
+    memory="kernel",
+    mapping="any",
+    ridge=(0.01, 2.0),
+    stretch=(0.1, 10.0),
+    F=(1, 8),
+    m=(1, 8),
+)
+"""The same, and the factor by which the first feature is rescaled."""
+
+
 def codes(x):
     """C_f (F x d), row i the value of fact i."""
     return x.backend.xp.take(x.values, x.backend.asarray(x.map), axis=0)
@@ -59,15 +72,7 @@ def raw_construction(x):
 
 @hc.claim(
     "alg1.diag",
-    over=geo.facts(
-        keys=geo.anything,
-        values=geo.anything,
-        memory="kernel",
-        mapping="any",
-        F=(1, 8),
-        m=(1, 8),
-        stretch=(0.1, 10.0),
-    ),
+    over=stretched,
     title="Diagonal whitening undoes a rescaling of a feature",
     source="Algorithm 1, mode diag, at ridge 0",
     given={"no feature vanishes": lambda x: hc.min(column_energies(x.Phi)) > 0},
@@ -75,22 +80,67 @@ def raw_construction(x):
 def diagonal_whitening(x):
     r"""c(k_t) = \tfrac1F \sum_{r=1}^m \frac{(C_f^\top \Phi)_{:,r}\, \Phi_{tr}}{\hat\Sigma_{rr}}
     \quad \text{is the same for } \Phi D, \ D \text{ diagonal and invertible}"""
-    scales = [x.stretch if r == 0 else 1 for r in range(x.Phi.shape[1])]
-    return hc.equal(diagonally_whitened(x, scales), diagonally_whitened(x, [1] * len(scales)))
+    ones, none = [1] * (x.Phi.shape[1] - 1), [0] * x.Phi.shape[1]
+    rescaled = diagonally_whitened(x, [x.stretch, *ones], none)
+    return hc.equal(rescaled, diagonally_whitened(x, [1, *ones], none))
 
 
 def column_energies(Phi):
     return [hc.sum(Phi[:, r] ** 2) for r in range(Phi.shape[1])]
 
 
-def diagonally_whitened(x, scales):
+def diagonally_whitened(x, scales, ridges):
     """F x d: what the diagonally whitened construction with features Phi diag(scales) returns at the keys."""
     total = 0 * codes(x)
-    for r, scale in enumerate(scales):
+    for r, (scale, ridge) in enumerate(zip(scales, ridges, strict=True)):
         feature = x.Phi[:, r] * scale
-        variance = hc.sum(feature**2) / x.F
+        variance = hc.sum(feature**2) / x.F + ridge
         total = total + feature[:, None] * (feature @ codes(x))[None, :] / (x.F * variance)
     return total
+
+
+@hc.claim(
+    "alg1.diag.ridge",
+    over=features,
+    title="Diagonal whitening solves a ridge regression on each feature alone",
+    source="Algorithm 1, mode diag, with its ridge lambda > 0",
+    needs=["eq12"],
+)
+def diagonal_ridge(x):
+    r"""B_{:,r} = \frac{B_{0,:,r}}{\hat\Sigma_{rr} + \lambda} \ \Rightarrow
+    \sum_r \left( J_r(B_{0,:,r}) - J_r(B_{:,r}) \right)
+    = \sum_r (\hat\Sigma_{rr} + \lambda) \|B_{0,:,r} - B_{:,r}\|^2 \ge 0, \quad
+    J_r(b) = \tfrac1F \|C_f - \Phi_{:,r} b^\top\|_F^2 + \lambda \|b\|^2"""
+    gained, moved = 0, 0
+    for r, energy in enumerate(column_energies(x.Phi)):
+        feature, variance = x.Phi[:, r][:, None], energy / x.F + x.ridge
+        raw = feature.T @ codes(x) / x.F
+        best = raw / variance
+        gained = gained + ridge_objective(x, feature, raw) - ridge_objective(x, feature, best)
+        moved = moved + variance * norm_squared(raw - best)
+    return hc.equal(gained, moved)
+
+
+def ridge_objective(x, Phi, readout):
+    """(1/F) |C - Phi B^T|^2 + ridge |B|^2 for features Phi and the transposed readout B^T (one row a feature)."""
+    return norm_squared(codes(x) - Phi @ readout) / x.F + x.ridge * norm_squared(readout)
+
+
+@hc.claim(
+    "alg1.diag.ridge.scale",
+    over=stretched,
+    title="A ridge under diagonal whitening is one relative to the square of the feature's scale",
+    source="Algorithm 1, mode diag, with its ridge lambda > 0",
+    needs=["alg1.diag"],
+)
+def diagonal_ridge_of_a_rescaled_feature(x):
+    r"""c_\lambda(k_t) = \tfrac1F \sum_{r=1}^m
+    \frac{(C_f^\top \Phi)_{:,r}\, \Phi_{tr}}{\hat\Sigma_{rr} + \lambda / D_r^2}
+    \quad \text{for the features } \Phi D, \ D \text{ diagonal and invertible}"""
+    ones = [1] * (x.Phi.shape[1] - 1)
+    ridges = [x.ridge for _ in ones]
+    rescaled = diagonally_whitened(x, [x.stretch, *ones], [x.ridge, *ridges])
+    return hc.equal(rescaled, diagonally_whitened(x, [1, *ones], [x.ridge / x.stretch**2, *ridges]))
 
 
 @hc.claim(
@@ -123,11 +173,6 @@ def _normal_equations():
     ]
 
 
-def ridge_objective(x, readout, ridge):
-    """(1/F) |C - Phi B^T|^2 + ridge |B|^2 for the transposed readout B^T (m x d)."""
-    return norm_squared(codes(x) - x.Phi @ readout) / x.F + ridge * norm_squared(readout)
-
-
 @hc.claim(
     "eq13",
     over=features,
@@ -141,7 +186,7 @@ def ridge_readout(x):
     J(B) - J(B_\lambda) = \tfrac1F \|\Phi (B - B_\lambda)^\top\|_F^2 + \lambda \|B - B_\lambda\|_F^2 \ge 0,
     \quad J(B) = \tfrac1F \|C_f - \Phi B^\top\|_F^2 + \lambda \|B\|_F^2"""
     best, raw = primal(x, x.ridge), x.Phi.T @ codes(x) / x.F
-    excess = ridge_objective(x, raw, x.ridge) - ridge_objective(x, best, x.ridge)
+    excess = ridge_objective(x, x.Phi, raw) - ridge_objective(x, x.Phi, best)
     return hc.equal(excess, norm_squared(x.Phi @ (raw - best)) / x.F + x.ridge * norm_squared(raw - best))
 
 

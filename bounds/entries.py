@@ -16,6 +16,7 @@ WIDTHS = [1, 2, 4, 16, 64, 256, 2048]
 BELOW = np.concatenate([np.geomspace(0.005, 0.1, 25), np.linspace(0.11, 0.99, 89)])
 """Values of t in (0, 1)."""
 narrow_enough = {"m <= d^2/L": lambda x: x.m * x.L <= x.d**2}
+column_region = {**narrow_enough, "L^3 <= sigma^2 m^2": lambda x: x.L**3 <= x.sigma2 * x.m**2}
 
 
 def off_diagonal_deviation(x):
@@ -206,13 +207,27 @@ def isotropic_entry_tail(x):
     over=geo.facts(F=(3, 16), d=(16, 128), m=(64, 600), delta=[0.1, 0.5]),
     title="Energy of a centred column, isotropic keys",
     source="Lemma B.47, with constant 3; c_0 = 1",
-    given={**narrow_enough, "L^3 <= sigma^2 m^2": lambda x: x.L**3 <= x.sigma2 * x.m**2},
+    given=column_region,
     fails_at_most="delta",
     needs=["B.44", "B.57", "B.61"],
 )
 def column_energy(x):
     r"E_K^\circ \le 3 \sigma^2 ((F - 2) + L) \quad (m \le d^2/L, \ L^3 \le \sigma^2 m^2)"
     return hc.at_most(x.E_K_centered, 3 * x.sigma2 * (x.F - 2 + x.L))
+
+
+@hc.claim(
+    "B.47.simple",
+    over=geo.facts(F=(10, 48), d=(48, 160), m=(300, 1600), delta=[0.1, 0.5]),
+    title="Energy of a centred column, isotropic keys: simple form",
+    source="Lemma B.47, last display, with constant 2; c_0 = 1",
+    given={**column_region, "F - 2 >= L": lambda x: x.F - 2 >= x.L},
+    fails_at_most="delta",
+    needs=["B.47"],
+)
+def column_energy_simple(x):
+    r"\sqrt{E_K^\circ} \le 2 \sigma \sqrt{F - 2} \quad (m \le d^2/L, \ L^3 \le \sigma^2 m^2, \ F - 2 \ge L)"
+    return hc.at_most(sqrt(x.E_K_centered), 2 * sqrt(x.sigma2 * (x.F - 2)))
 
 
 @hc.claim(

@@ -23,6 +23,7 @@ given_values = geo.facts(
 narrow = {"m <= d^2/L": lambda x: x.m <= x.d**2 / x.L}
 columns = {"m <= d^2/L, L^3 <= sigma^2 m^2": lambda x: x.m <= x.d**2 / x.L and x.L**3 <= x.sigma2 * x.m**2}
 region = {"L^3 <= m <= d^2/L": lambda x: x.L**3 <= x.m <= x.d**2 / x.L}
+nonzero_values = {"F >= 3, Y != 0": lambda x: x.F >= 3 and x.E_v_tilde > 0}
 separated = {"V_ij >= 0": lambda x: x.V_min >= 0}
 
 
@@ -54,7 +55,7 @@ def eps_v(x):
     over=geo.facts(keys=geo.sphere, values=geo.anything, F=(3, 64), d=(8, 256), m=(8, 1024), delta=0.5),
     title="Cross-talk, isotropic keys, arbitrary values",
     source="Theorem B.19, equation 36, with C = 1",
-    given={**narrow, "F >= 3, Y != 0": lambda x: x.F >= 3 and x.E_v_tilde > 0},
+    given={**narrow, **nonzero_values},
     fails_at_most="delta",
     needs=["B.18.effective", "B.48"],
 )
@@ -62,6 +63,22 @@ def crosstalk_isotropic_keys(x):
     r"""\tilde z_{\max} \le \frac1d B_Y + \sqrt{\tilde E_v}
     \left( \sigma \sqrt L + \frac{L^2}{m} \right) \sqrt{L_v}"""
     return hc.at_most(x.z_max, x.B_Y / x.d + sqrt(x.E_v_tilde) * entries(x) * sqrt(x.L_v))
+
+
+@hc.claim(
+    "B.19.simple",
+    over=geo.facts(keys=geo.sphere, values=geo.anything, F=[3, 4, 8], d=(16, 256), m=(64, 1024), delta=0.2),
+    title="Cross-talk, isotropic keys, arbitrary values: without sigma",
+    source="Theorem B.19, second display, with C = 3/4",
+    given={**narrow, **nonzero_values},
+    fails_at_most="delta",
+    needs=["B.19", "B.19.sigma"],
+)
+def crosstalk_isotropic_keys_simple(x):
+    r"""\tilde z_{\max} \le \frac1d B_Y + \frac34 \sqrt{\tilde E_v}
+    \left( \sqrt{\frac Lm} + \frac{L^2}{m} \right) \sqrt{L_v}"""
+    spread_of_entries = eps_k(x) + x.L**2 / x.m
+    return hc.at_most(x.z_max, x.B_Y / x.d + 0.75 * sqrt(x.E_v_tilde) * spread_of_entries * sqrt(x.L_v))
 
 
 @hc.claim(

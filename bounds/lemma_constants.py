@@ -4,7 +4,7 @@ import hebbcheck as hc
 from hebbcheck import geometry as geo
 from hebbcheck import log, sqrt
 
-from .entries import narrow_enough, off_diagonal_deviation, spread
+from .entries import column_region, narrow_enough, off_diagonal_deviation, spread
 from .sphere import coherence
 
 isotropic = geo.facts(keys=geo.sphere, values=geo.sphere)
@@ -115,7 +115,7 @@ def centred_coupling(x, *, C):
     over=isotropic,
     title="Energy of a centred column, isotropic keys: the constant",
     source="Lemma B.47, with c_0 = 1",
-    given={**narrow_enough, "L^3 <= sigma^2 m^2": lambda x: x.L**3 <= x.sigma2 * x.m**2},
+    given=column_region,
     fails_at_most="delta",
     needs=["B.44", "B.57", "B.61"],
 )

@@ -177,6 +177,19 @@ def order_of_the_variance(v):
 
 
 @hc.claim(
+    "B.19.sigma",
+    over=geo.vectors(count=1, d=(1, 10**6), m=(1, 10**6)),
+    title="The order of the variance where m is at most d^2",
+    source="Theorem B.19, between its displays, with the best constants (m = 1, d to infinity; d = 2, m = 4)",
+    given={"d >= 2": lambda v: v.d >= 2, "m <= d^2": lambda v: v.m <= v.d**2},
+    needs=["B.44.variance"],
+)
+def order_of_the_variance_at_small_width(v):
+    r"\tfrac1m \le \sigma^2 \le \tfrac{37}{8} \tfrac1m \quad (m \le d^2)"
+    return [hc.at_least(v.m * v.sigma2, 1), hc.at_most(8 * v.m * v.sigma2, 37)]
+
+
+@hc.claim(
     "B.44.printed",
     over=geo.vectors(count=1, d=1, m=(1, 10**6)),
     title="The order of the variance, as printed, in one dimension",

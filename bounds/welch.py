@@ -201,6 +201,43 @@ def unbeatable_printed(x):
     return hc.at_most(x.gamma_min, 1)
 
 
+def crosstalk_floor(F, d, m):
+    """sqrt((F / m) log F / d)."""
+    return sqrt(F / m * log(F) / d)
+
+
+def allowed_deviation(F, d, m):
+    return hc.min(0.25, crosstalk_floor(F, d, m) / 2)
+
+
+def nearly_unit_diagonal(rng, F, d, m, delta):
+    """Isotropic values; a random kernel of rank m with K_ii = 1 + eps or 1 - eps, eps up to 3/2 of what is allowed."""
+    eps = 1.5 * rng.random() * allowed_deviation(F, d, m)
+    signs = np.where(rng.random(F) < rng.random(), -1, 1)
+    Phi = unit_rows(rng.standard_normal((F, m))) * np.sqrt(np.maximum(1 + eps * signs, 0))[:, None]
+    values = unit_rows(rng.standard_normal((F, d)))
+    return {"gamma_min": smallest_margin(values @ values.T, Phi @ Phi.T), "deviation": eps}
+
+
+@hc.claim(
+    "B.35.rate",
+    over=geo.family(nearly_unit_diagonal, F=(48, 384), d=(20, 256), m=(2, 32), delta=[0.5, 0.1, 0.02]),
+    title="Kernels with a diagonal near enough to 1 have margins below 1, by the cross-talk's rate",
+    source="Corollary B.35, last display, corrected: eps_diag is small against the cross-talk; with constant 3/2",
+    given={
+        "eps <= 1/4, sqrt((F/m) log F / d) / 2": lambda x: x.deviation <= allowed_deviation(x.F, x.d, x.m),
+        "F >= 8 m": lambda x: x.F >= 8 * x.m,
+        "4 log F <= d <= F": lambda x: 4 * log(x.F) <= x.d <= x.F,
+    },
+    fails_at_most="delta",
+    needs=["B.35.welch"],
+)
+def unbeatable_rate(x):
+    r"""\gamma_{\min} \le 1 - \frac32 \sqrt{\frac{(F/m) \log F}{d}}, \quad
+    \max_i |K_{ii} - 1| = \varepsilon \le \min\left\{ \frac14, \frac12 \sqrt{\frac{(F/m) \log F}{d}} \right\}"""
+    return hc.at_most(x.gamma_min, 1 - 1.5 * crosstalk_floor(x.F, x.d, x.m))
+
+
 def features_of_the_values(rng, F, d, m, delta):
     """phi(k_i) = the first m coordinates of v_i, normalised: a kernel of rank m with K_ii = 1."""
     values = unit_rows(rng.standard_normal((F, d)))
