@@ -8,6 +8,7 @@ import hebbcheck as hc
 from hebbcheck import geometry as geo
 from hebbcheck import log, sqrt
 
+from .noise import isotropic
 from .penalties import embeddings, enough, penalties, positive, sharpest
 
 
@@ -189,3 +190,78 @@ def least_squares_maximises_the_margin(x):
     r"""\frac{\gamma_{\min}(B_{\mathrm{LS}})}{\|B_{\mathrm{LS}}\|_F} \ge \frac{\gamma_{\min}(B)}{\|B\|_F},
     \quad B = C_f^\top \Phi"""
     return hc.at_least(readout_margin(x.replace(memory="whitened")), readout_margin(x))
+
+
+@hc.claim(
+    "4.4.halves",
+    over=geo.facts(keys=geo.anything, values=geo.sphere, F=(2, 32), d=(1, 32), m=(1, 32)),
+    title="Half of the keys share one value, half another: their margins",
+    source="Corollary 4.4, the map that sends every other key to the first value, the rest to the second; unit values",
+    needs=["eq6"],
+)
+def two_halves(x):
+    r"""\langle v_1 - v_2, \mathrm{MLP}(k_i) \rangle = (1 - \langle v_1, v_2 \rangle) \sum_t s_t \hat K_{ti}, \quad
+    f(t) = 1, s_t = 1 \text{ for odd } t, \ f(t) = 2, s_t = -1 \text{ for even } t"""
+    one, other = x.values[0], x.values[1]
+    balance = [hc.sum(column[0::2]) - hc.sum(column[1::2]) for column in x.K.T]
+    outputs = [hc.sum(column[0::2]) * one + hc.sum(column[1::2]) * other for column in x.K.T]
+    margins = [hc.sum((one - other) * output) for output in outputs]
+    return [
+        hc.equal(margin, (1 - hc.sum(one * other)) * s) for margin, s in zip(margins, balance, strict=True)
+    ]
+
+
+def halves(rng, F, d):
+    """The least margin against the other half's value, keys in two halves; the exact quadratic kernel."""
+    keys, values = isotropic(rng, F, d), isotropic(rng, 2, d)
+    signs = np.where(np.arange(F) % 2, -1, 1)
+    balance = signs * ((keys @ keys.T) ** 2 @ signs)
+    return {"margin": (1 - values[0] @ values[1]) * balance.min()}
+
+
+@hc.claim(
+    "4.4.halves.printed",
+    over=geo.family(halves, F=[64, 128], d=16),
+    title="Capacity, isotropic embeddings: a map onto two values",
+    source="Corollary 4.4 with Definition 2.3, which counts maps that are not injective, in half of all draws; the "
+    "kernel at unlimited width",
+    fails_at_most=0.5,
+    expect="refuted",
+    erratum="Where half of the keys share one value and half another, margins are near 1 - 2 sqrt(F log F)/d: whatever "
+    "the width, such maps are stored for F log F below about d^2/4 only.",
+    needs=["4.4.halves"],
+)
+def map_onto_two_values_is_stored(x):
+    r"\gamma_{\min} \ge 0 \quad \text{for } f(t) = 1 + (t \bmod 2) \text{ and } m \to \infty"
+    return hc.at_least(x.margin, 0)
+
+
+def least_parameters(rng, F, d, constant):
+    """W = 3md at the least whole m >= 1 with 3md >= constant F log F."""
+    return {"W": 3.0 * d * np.ceil(constant * F * np.log(F) / (3 * d))}
+
+
+@hc.claim(
+    "4.4.floor",
+    over=geo.family(least_parameters, F=(2, 1000), d=(1, 1000), constant=(1.0, 120.0)),
+    title="Widths are whole numbers: parameters up to 3d beyond the rate",
+    source="Corollary 4.4, W = 3md, corrected for F log F below the order of d",
+)
+def parameters_of_whole_widths(x):
+    r"3d \left\lceil \frac{c F \log F}{3d} \right\rceil = W \le c\, F \log F + 3d"
+    return hc.at_most(x.W, x.constant * x.F * log(x.F) + 3 * x.d)
+
+
+@hc.claim(
+    "4.4.floor.printed",
+    over=geo.family(least_parameters, F=(2, 2**10), d=(4, 2**30), constant=24.0),
+    title="F log F parameters, for a few facts in many dimensions too",
+    source="Corollary 4.4, W = Theta(F log F)",
+    expect="refuted",
+    erratum="A bilinear MLP has m (2d + d_v) = 3md parameters, 3d at least: W is of the order F log F only where "
+    "F log F is of the order d or more.",
+    needs=["4.4.floor", "eq19"],
+)
+def parameters_printed(x, *, C):
+    r"3d \le W \le C\, F \log F"
+    return hc.at_most(x.W, C * x.F * log(x.F))

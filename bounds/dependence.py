@@ -4,8 +4,10 @@ import numpy as np
 
 import hebbcheck as hc
 from hebbcheck import geometry as geo
-from hebbcheck import sqrt
+from hebbcheck import log, sqrt
+from hebbcheck.geometry.shapes import sphere_span
 
+from .entries import narrow_enough, spread
 from .noise import isotropic, mutual_coherence, values_alone
 
 SAMPLES = 2000
@@ -145,3 +147,87 @@ def noisy_margin_of_a_shared_stream(x):
     values = np.asarray(x.values)
     scores = values @ values.T @ np.asarray(x.changes)
     return hc.at_most((scores - np.diag(scores)).max(), x.slope * x.eps * allowed(x, values))
+
+
+def kernel_of_one_stream(rng, F, d, m, delta):
+    """max |K_ij - 1/d| where the first rows of A are the keys, unscaled; all in coordinates of the keys' span."""
+    keys = sphere_span(rng, F, d)
+    A, G = rng.standard_normal((2, m, keys.shape[1]))
+    A[:F] = keys * np.sqrt(rng.chisquare(d, (F, 1)))
+    Phi = (keys @ A.T) * (keys @ G.T)
+    deviations = np.abs(Phi @ Phi.T / m - 1 / d)
+    return {"deviation": deviations[~np.eye(F, dtype=bool)].max()}
+
+
+@hc.claim(
+    "B.38.printed",
+    over=geo.family(kernel_of_one_stream, F=8, d=(16, 2**30), m=8, delta=0.5),
+    title="Off-diagonal entries, isotropic keys that share a stream with the features",
+    source="Lemma B.38, equation 60, whose text does not ask for keys that are independent of the features",
+    given=narrow_enough,
+    fails_at_most="delta",
+    needs=["text.shared_stream.mean"],
+    expect="refuted",
+    erratum="Keys and features must be independent, as in Theorem B.19 and Lemma B.46: isotropic keys that are the "
+    "directions of feature rows have entries of the order sqrt(d)/m, beyond any multiple of the bound.",
+)
+def off_diagonal_of_a_shared_stream(x, *, C):
+    r"""a_t = \|a_t\|\, k_t \ \Rightarrow\ \max_{i \ne j} | \hat K_{ij} - \tfrac1d |
+    \le C \left( \sigma \sqrt L + \frac{L^2}m \right) \quad (m \le d^2/L)"""
+    return hc.at_most(x.deviation, C * spread(x))
+
+
+def keys_beside_the_features(rng, F, m, delta):
+    """The least K_ii of keys that are uniform among the unit vectors orthogonal to the rows of A, d = m + F."""
+    A, G = rng.standard_normal((2, m, m + F))
+    free = np.linalg.qr(A.T, mode="complete")[0][:, m:]
+    keys = isotropic(rng, F, F) @ free.T
+    return {"K_diag_min": (((keys @ A.T) * (keys @ G.T)) ** 2).sum(axis=1).min() / m}
+
+
+@hc.claim(
+    "B.39.printed",
+    over=geo.family(keys_beside_the_features, F=4, m=128, delta=0.5),
+    title="Uniform lower bound on the diagonal, for keys that know the features",
+    source="Lemma B.39, equation 63 with C_1 = 4: it asks for unit keys, and these are isotropic, one by one",
+    fails_at_most="delta",
+    needs=["B.39"],
+    expect="refuted",
+    erratum="Keys and features must be independent: for m < d some unit keys are orthogonal to all rows of A, and "
+    "have K_ii = 0.",
+)
+def diagonal_of_keys_beside_the_features(x):
+    r"""\langle a_r, k_i \rangle = 0 \ \Rightarrow\ K_{\min}^{\mathrm{diag}} = 0
+    \ge 1 - 4 \sqrt{\frac{\log(F/\delta)}m}"""
+    return hc.at_least(x.K_diag_min, 1 - 4 * sqrt(log(x.F / x.delta) / x.m))
+
+
+def leaning_values(rng, F, delta):
+    """Values that lean to the side of their keys: the clean margin, and where noise takes the first fact's margin to 0.
+
+    k_t = (k_1 + s_t u)/2 + g_t / sqrt 2 and v_t = s_t w / sqrt 2 + h_t / sqrt 2, s_t = 1 for half of the facts t > 1
+    and -1 for the others; k_1, u and the g_t orthonormal, and so v_1, w and the h_t (d = F + 1); the exact kernel.
+    One fact that is left over is g_t, h_t.  At q = k_1 + eps u, s_t = 1, the margin of n facts with s_t is
+    gamma_1t = 1 - (1 + eps)^2 / 8 - n eps / 4; all other margins are 3/8 at least, which eps = 0 attains.
+    """
+    slope = (2 * ((F - 1) // 2) + 1) / 4
+    radius = 7 / 4 / (slope + np.sqrt(slope**2 + 7 / 16))
+    return {"clean": 3 / 8, "radius": radius, "lipschitz": 2 * (1 + radius)}
+
+
+@hc.claim(
+    "B.64.printed",
+    over=geo.family(leaning_values, F=(9, 2**30), delta=0.5),
+    title="How much noise keeps the margin positive, whatever the values",
+    source="Corollary B.64, equation 76, which does not say with what probability; here L_bil on the ball of the noise",
+    given={"F L >= d": lambda x: x.F * x.L >= x.F + 1},
+    expect="refuted",
+    erratum="Equation 76 suffices on the event of Corollary B.63 only, of probability 1 - delta: for values that lean "
+    "to the side of their keys noise of the order 1/F takes the margin to 0, whatever the constant.",
+    needs=["B.64"],
+)
+def permitted_noise_of_leaning_values(x, *, C):
+    r"""\frac{\gamma_{\min}}{C\, L_{\mathrm{bil}}} \sqrt{\frac{d}{FL}} \le \epsilon_{\mathrm{crit}}
+    = \min \left\{ \epsilon : \gamma_{1j}(k_1 + \epsilon u) \le 0 \right\}, \quad d = F + 1, \quad
+    \hat K = K_2, \ \gamma_{\min} = \tfrac38"""
+    return hc.at_most(x.clean / (C * x.lipschitz) * sqrt((x.F + 1) / (x.F * x.L)), x.radius)

@@ -125,7 +125,7 @@ def crosstalk_statistics_isotropic(x):
     source="Theorem B.20, last display, with c_0 = 1 and an explicit constant",
     given={**columns, "F - 2 >= L": lambda x: x.F - 2 >= x.L},
     fails_at_most="delta",
-    needs=["B.18", "B.20"],
+    needs=["B.18", "B.20", "B.19.sigma"],
 )
 def crosstalk_isotropic(x):
     r"\tilde z_{\max} \le 2 \sqrt L \left( \sqrt{\frac{F}{d^3}} + \sqrt{\frac{F}{md}} \right)"
@@ -163,7 +163,7 @@ def simplified_signal(x):
     source="Theorem B.23, second display, with the assumption of Lemma B.38 and explicit constants",
     given={**region, **separated},
     fails_at_most="delta",
-    needs=["B.23"],
+    needs=["B.23", "B.19.sigma"],
 )
 def signal_isotropic_keys_simple(x):
     r"""\tilde s_{\min} \ge \left( 1 - 3 \sqrt{\frac Lm} \right) V_{\min} - 2 \sigma \sqrt L\, V_{\max}"""
@@ -194,7 +194,7 @@ def signal_isotropic(x):
     source="Theorem B.24, second display, with the common constant 1.1",
     given=region,
     fails_at_most="delta",
-    needs=["B.24"],
+    needs=["B.24", "B.19.sigma"],
 )
 def signal_isotropic_simple(x):
     r"""\tilde s_{\min} \ge \left( 1 - C \sqrt{\frac Lm} \right) (1 - \varepsilon_v)
@@ -243,7 +243,7 @@ def margin_isotropic_keys_sharp(x):
     source="Theorem B.30, equation 56, with the common constant 5/4",
     given={**region, "F >= 2L": lambda x: x.F >= 2 * x.L},
     fails_at_most="delta",
-    needs=["B.20.simple", "B.24.simple"],
+    needs=["B.20.simple", "B.24.simple", "B.30.condition"],
 )
 def margin_isotropic(x):
     r"""\gamma_{\min} \ge 1 - \frac54 \left( \sqrt{\frac Lm} + \sqrt{\frac{L}{d-1}}

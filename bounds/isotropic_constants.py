@@ -1,8 +1,10 @@
 """Isotropic keys and bilinear features: the same bounds with their constants left open, as the paper states them."""
 
+import math
+
 import hebbcheck as hc
 from hebbcheck import geometry as geo
-from hebbcheck import sqrt
+from hebbcheck import log, sqrt
 
 from .isotropic import (
     column_mean,
@@ -162,3 +164,54 @@ def margin_isotropic_wide(x, *, C):
     r"""\gamma_{\min} \ge 1 - C \left( \sqrt{\frac Lm} + \sqrt{\frac{L}{d-1}}
     + \sqrt L \sqrt{\frac{F}{d^3}} + \sqrt L \sqrt{\frac{F}{md}} \right)"""
     return hc.at_least(x.gamma_min, 1 - C * isotropic_penalty(x))
+
+
+def least_width(F, delta, c0=1):
+    """The least m with m >= L^3 / c_0."""
+    return math.ceil(log(2 * F**2 / delta) ** 3 / c0)
+
+
+def wide_enough_for_the_columns(rng, F, d, delta, c0):
+    return {"m": least_width(F, delta, c0)}
+
+
+def wide_enough_for_the_theorem(rng, F, d, delta, c0):
+    return {"m": least_width(F, delta)}
+
+
+def column_condition(x):
+    """L^3 <= c_0 sigma^2 m^2, the assumption of Theorem B.20 and Lemma B.47; its right side grows with m."""
+    return hc.at_most(x.L**3, x.c0 * x.sigma2 * x.m**2)
+
+
+@hc.claim(
+    "B.30.condition",
+    over=geo.family(
+        wide_enough_for_the_columns, F=(2, 10**6), d=(2, 10**9), delta=(1e-6, 0.9), c0=(0.01, 1.0)
+    ),
+    title="Wide sketches meet the assumption on column energies",
+    source="Proof of Theorem B.30, corrected: the width that the c_0 of Theorem B.20 asks for",
+    needs=["B.19.sigma"],
+)
+def wide_sketches(x):
+    r"m = \left\lceil \frac{L^3}{c_0} \right\rceil \ \Rightarrow\ L^3 \le c_0 \sigma^2 m^2"
+    return column_condition(x)
+
+
+@hc.claim(
+    "B.30.condition.printed",
+    over=geo.family(
+        wide_enough_for_the_theorem, F=(2, 10**6), d=(2, 10**9), delta=(1e-6, 0.9), c0=(0.01, 0.5)
+    ),
+    title="Wide sketches meet the assumption on column energies, as printed",
+    source="Proof of Theorem B.30, which invokes Theorem B.20 and through it Lemma B.47, for c_0 sufficiently small",
+    given=narrow,
+    expect="refuted",
+    erratum="The theorem assumes m >= L^3, and Theorem B.20, which its proof uses, L^3 <= c_0 sigma^2 m^2 for a small "
+    "c_0: at m = L^3 that holds for c_0 near 1 only. The assumption should be m >= C L^3.",
+    needs=["B.30.condition"],
+)
+def wide_sketches_printed(x):
+    r"""m = \left\lceil L^3 \right\rceil \le \frac{d^2}{L}, \ c_0 \le \tfrac12
+    \ \Rightarrow\ L^3 \le c_0 \sigma^2 m^2"""
+    return column_condition(x)

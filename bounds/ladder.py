@@ -281,7 +281,7 @@ def capacity_for_every_map(x):
     source="Table 2, bottom left, with C = 2 and inside the region of Theorem B.29",
     given={**region, **separated},
     fails_at_most="delta",
-    needs=["B.29"],
+    needs=["B.29", "B.19.sigma"],
 )
 def bottom_left(x):
     r"""\gamma_{\min} \ge \left( 1 - \sqrt{\frac Lm} \right) V_{\min}

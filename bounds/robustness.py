@@ -1,5 +1,7 @@
 """Facts that survive noisy queries: the capacity of a transformer block (Section 5.1, Appendix B.10)."""
 
+import itertools
+
 import numpy as np
 
 import hebbcheck as hc
@@ -37,6 +39,50 @@ def margin_outlasts_noise(x):
     D_V = \max_{a,b} \|v_a - v_b\|"""
     moved = sqrt(hc.max(sums_of_squares(x.mlp(x.queries) - x.mlp(x.keys))))
     return hc.at_least(hc.min(x.margins_noisy), x.gamma_min - value_diameter(x) * moved)
+
+
+@hc.claim(
+    "5.2.lipschitz",
+    over=geo.mlps(gate="identity"),
+    title="The Lipschitz constant of a bilinear MLP on a ball",
+    source="Theorem 5.2, L_bil for the MLP where its queries are bounded: T(q - q', q + q') of a symmetric bilinear T",
+    needs=["eq4"],
+)
+def lipschitz_on_a_ball(x):
+    r"""\|\mathrm{MLP}(q) - \mathrm{MLP}(q')\| \le 2R\, \|A\|_F \|G\|_F \|B\|_F\, \|q - q'\|, \quad
+    \|q\|, \|q'\| \le R"""
+    radius = sqrt(hc.max(sums_of_squares(x.queries)))
+    slope = 2 * radius * sqrt(hc.sum(x.A**2) * hc.sum(x.G**2) * hc.sum(x.B**2))
+    moved, apart = (
+        [hc.sum((p - q) ** 2) for p, q in itertools.combinations(rows, 2)]
+        for rows in (x.mlp(x.queries), x.queries)
+    )
+    return [hc.at_most(sqrt(m), slope * sqrt(a)) for m, a in zip(moved, apart, strict=True)]
+
+
+def far_query(rng, F, d, m, scale):
+    """The steepest of a bilinear memory's changes between 0 and a query at distance `scale`."""
+    keys, values = isotropic(rng, F, d), isotropic(rng, F, d)
+    A, G = rng.standard_normal((2, m, d))
+    queries = scale * keys
+    stored, asked = ((points @ A.T) * (points @ G.T) / np.sqrt(m) for points in (keys, queries))
+    outputs = asked @ stored.T @ values
+    return {"slope": np.linalg.norm(outputs, axis=1).max() / scale}
+
+
+@hc.claim(
+    "5.2.lipschitz.printed",
+    over=geo.family(far_query, F=8, d=8, m=32, scale=[1.0, 4.0, 16.0, 64.0, 256.0]),
+    title="A bilinear MLP has a Lipschitz constant",
+    source="Theorem 5.2, which calls L_bil the Lipschitz constant of the MLP",
+    expect="refuted",
+    erratum="MLP(s q) = s^2 MLP(q): a bilinear MLP has no Lipschitz constant but on bounded sets, so the L_bil of "
+    "equation 11 depends on the noise that it is to bound (or stands for the kernel's, as in Corollary B.63).",
+    needs=["5.2.lipschitz"],
+)
+def slope_is_bounded(x):
+    r"\max_i \frac{\|\mathrm{MLP}(s k_i) - \mathrm{MLP}(0)\|}{\|s k_i - 0\|} = \Theta(1) \quad \text{in } s"
+    return hc.scales_as(x.slope, 1)
 
 
 def orthonormal_pair(rng, d):
@@ -175,3 +221,39 @@ def robust_storage_printed(x, *, C):
     r"""\tilde k_i = 0 \ \Rightarrow\ \gamma_{\min}(\tilde k) = 0, \quad \text{so that} \quad
     \frac{1}{C\, L_{\mathrm{bil}}} \sqrt{\frac{d}{FL}} \le \|\tilde k_i - k_i\| = 1"""
     return hc.at_most(sqrt(x.d / (x.F * x.L)) / (C * x.lipschitz), 1)
+
+
+def least_budget(rng, F, d, delta):
+    """m d at the least width that equation 77 allows, with C = 1 and c = 1/64."""
+    L = np.log(2 * F**2 / delta)
+    return {"budget": float(d) * np.ceil(max(L**3, 64 * F * L / d))}
+
+
+@hc.claim(
+    "B.65.budget",
+    over=geo.family(least_budget, F=(2, 10**6), d=(2, 10**4), delta=(1e-6, 0.9)),
+    title="Where noise-robust storage takes F log F parameters",
+    source="Corollary B.65, last sentence, corrected: F of the order md/L, which the least width of equation 77 meets "
+    "for F >= d L^2/64 only",
+    given={"64 F >= d L^2": lambda x: 64 * x.F >= x.d * x.L**2},
+)
+def budget_of_robust_storage(x):
+    r"""m = \left\lceil \max\left\{ L^3, \frac{64 F L}{d} \right\} \right\rceil, \ 64 F \ge d L^2 \ \Rightarrow\
+    md \le 64\, FL + d \le \left( 1 + L^{-3} \right) 64\, FL"""
+    return hc.at_most(x.budget, 64 * x.F * x.L + x.d)
+
+
+@hc.claim(
+    "B.65.budget.printed",
+    over=geo.family(least_budget, F=(2, 2**20), d=(16, 2**30), delta=0.5),
+    title="Noise-robust storage takes F log F parameters",
+    source="Corollary B.65, last sentence: where F is at most of the order md/L, md is of the order FL; at the least "
+    "width of equation 77",
+    expect="refuted",
+    erratum="That F is at most a multiple of md/L leaves md as large as one likes; F of the order md/L is meant. As "
+    "equation 77 asks for m >= L^3 too, md is of the order FL for F of the order d L^2 or more only.",
+    needs=["B.65.budget"],
+)
+def budget_of_robust_storage_printed(x, *, C):
+    r"F \le \frac{md}{64 L} \ \Rightarrow\ md \le C\, FL"
+    return hc.at_most(x.budget, C * x.F * x.L)
