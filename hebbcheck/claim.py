@@ -162,8 +162,12 @@ class Claim:
 
     def call(self, function: Callable, instance: Any, constants: dict[str, float] | None = None) -> Any:
         """Call a function of `given` or `fails_at_most`, which may name the claim's constants too (1 by default)."""
-        names = [name for name in _parameters(function)[1:] if name in self.constants]
+        names = self.constants_in(function)
         return function(instance, **{name: (constants or {}).get(name, 1.0) for name in names})
+
+    def constants_in(self, function: Callable) -> list[str]:
+        """The claim's constants that a function of `given` or `fails_at_most` names."""
+        return [name for name in _parameters(function)[1:] if name in self.constants]
 
     def allowed_failure(self, sizes: Any, constants: dict[str, float] | None = None) -> float:
         """The failure probability that the statement allows at these sizes."""

@@ -2,6 +2,7 @@
 
 import importlib
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -147,6 +148,47 @@ def test_assumptions_that_nothing_meets(brief):
     assert finding.assumptions["V"]["share_met"] == 0.0
 
 
+def crowded(rng, d, m, parts):
+    return {"x": abs(rng.normal()) * max(1.0, m / d) * (1 + 1 / d + 1 / m)}
+
+
+def crowded_claim():
+    return Claim(
+        "crowded",
+        lambda v, *, C: hc.at_most(v.x, C),
+        geo.family(crowded, d=(4, 2**12), m=(4, 2**12), parts=[1, 2]),
+        given={
+            "m <= d": lambda v: v.m <= v.d,
+            "parts = 1": lambda v: v.parts == 1,
+            "d > 0": lambda v: v.d > 0,
+            "C <= m^9": lambda v, *, C: C <= v.m**9,
+        },
+        fails_at_most=0.1,
+    )
+
+
+def test_assumptions_are_dropped_in_turn_beyond_the_quick_profile(brief):
+    finding = judged(crowded_claim(), profile="standard")
+    assert finding.outcome is Outcome.SUPPORTED
+    assert {name: facts["needed"] for name, facts in finding.assumptions.items()} == {
+        "m <= d": "needed: counterexample",
+        "parts = 1": "no counterexample without it",
+        "d > 0": None,
+        "C <= m^9": None,
+    }
+    quick = judged(crowded_claim())
+    assert {facts["needed"] for facts in quick.assumptions.values()} == {None}
+
+
+def test_parameters_that_an_assumption_rules_out_are_not_taken_for_all(brief):
+    form = crowded_claim()
+    for parts in (1, 2, 3):
+        only = {"parts": lambda v, parts=parts: v.parts == parts, "m <= d": lambda v: v.m <= v.d}
+        family = geo.family(crowded, d=(4, 2**12), m=(4, 2**12), parts=[1, 2, 3])
+        finding = judged(replace(form, family=family, given=only))
+        assert finding.outcome is Outcome.SUPPORTED, finding.reason
+
+
 def test_sizes_out_of_reach_are_named():
     given = {"d >= F^2": lambda x: x.d >= x.F**2, "F >= 3000": lambda x: x.F >= 3000}
     finding = judged(facts_claim(coherence, given))
@@ -263,6 +305,7 @@ def test_scouts_compare_hard_cases_on_the_same_draws():
         "choices": ["keys: uniform", "keys: one point"],
         "spanned": True,
         "signs": {"C": 1},
+        "broken": None,
     }
     [[one, other], [again, _]] = scout(claim, Settings(), {**params, "draws": 1})["needed"]
     assert one == other != again
@@ -340,6 +383,7 @@ def test_the_tail_in_a_number_that_attributes_keep():
         "choice": "",
         "spanned": False,
         "label": "tail",
+        "broken": None,
     }
     params |= {"signs": {"C": 1}, "first": 0, "draws": 4, "name": "eps"}
     settings = Settings()

@@ -103,7 +103,17 @@ def test_assumptions():
     finding = judged(claim(scales(lambda x: x.F * log(x.F)), given={"F >= 100": lambda x: x.F >= 100}))
     assert finding.outcome == "supported" and finding.instances == 20 and finding.undefined == 0
     assert finding.assumptions["F >= 100"]["share_met"] == pytest.approx(2 / 3)
+    assert finding.assumptions["F >= 100"]["needed"] == "no counterexample without it"
     assert judged(claim(scales(lambda x: x.F), given={"never": lambda x: x.F < 0})).outcome == "vacuous"
+
+
+def test_an_assumption_is_needed_if_the_rate_fails_where_it_is_broken():
+    kinked = geo.family(lambda rng, F: {"W": max(F, 500) * rng.uniform(0.9, 1.1)}, F=(16, 2**17))
+    given = {"F >= 500": lambda x: x.F >= 500, "F > 0": lambda x: x.F > 0}
+    finding = judged(claim(scales(lambda x: x.F), kinked, given=given))
+    assert finding.outcome == "supported"
+    needed = [facts["needed"] for facts in finding.assumptions.values()]
+    assert needed == ["needed: counterexample", None]
 
 
 def test_other_relations_are_an_error():

@@ -25,6 +25,7 @@ from ..claim import Claim
 from ..settings import Settings
 from ..sweeps import Task
 from ..verdict import Finding, Outcome, Quantifier
+from .breaking import breaking, need
 from .ladders import rule, wording
 from .ladders.budget import (
     affordable_count,
@@ -59,18 +60,39 @@ Work = Generator[list[Task], list[dict], Any]
 
 
 def judge(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict], Finding]:
+    """Whether constants suffice; beyond the quick profile also whether they do without each assumption."""
+    finding = yield from _judged(claim, settings, None)
+    if claim.test_needs and settings.profile != "quick" and finding.outcome is not Outcome.VACUOUS:
+        for name in claim.given:
+            finding.assumptions[name]["needed"] = yield from _needed(claim, settings, name)
+    return finding
+
+
+def _needed(claim: Claim, settings: Settings, assumption: str) -> Work:
+    """What the record says of an assumption: judged with a quick run's effort where it is broken.
+
+    None for one that names constants, which holds or not with them.
+    """
+    if claim.constants_in(claim.given[assumption]):
+        return None
+    without = yield from _judged(claim, replace(settings, profile="quick"), assumption)
+    return need(without.outcome is Outcome.REFUTED, without.instances)
+
+
+def _judged(claim: Claim, settings: Settings, broken: str | None) -> Work:
     """Survey the claim, climb the ladders, climb the open ones further, apply the rule."""
+    claim = breaking(claim, broken)
     for spanned in (True, False) if claim.family.spans else (False,):
         region = Region(claim, settings, spanned)
         if region.corner() is None:
             return _out_of_reach(region)
-        known = (yield [_survey(region)])[0]
+        known = (yield [_survey(region, broken)])[0]
         if known["spanned"] == spanned:
             break
     region.typical.update(known["typical"])
     if region.corner() is None:
         return _out_of_reach(region)
-    climbing = _Climbing(claim, settings, region, known)
+    climbing = _Climbing(claim, settings, region, known, broken)
     yield from climbing.first_look()
     if climbing.conclusion().refuted() is None:
         yield from climbing.second_look()
@@ -83,7 +105,7 @@ def _out_of_reach(region: Region) -> Finding:
     return Finding(Outcome.VACUOUS, reason, smallest_sizes=smallest)
 
 
-def _survey(region: Region) -> Task:
+def _survey(region: Region, broken: str | None) -> Task:
     first = region.corner()
     assert first is not None
     sizes = {}
@@ -98,6 +120,7 @@ def _survey(region: Region) -> Task:
             "spanned": region.spanned,
             "sizes": sizes,
             "parameters": {n: v for n, v in region.parameters.items() if n != "delta" and len(v) > 1},
+            "broken": broken,
         },
     )
 
@@ -113,8 +136,11 @@ def _corners(region: Region, first: dict[str, Any]) -> list[dict[str, Any]]:
 class _Climbing:
     """The ladders of one claim under way."""
 
-    def __init__(self, claim: Claim, settings: Settings, region: Region, known: dict) -> None:
+    def __init__(
+        self, claim: Claim, settings: Settings, region: Region, known: dict, broken: str | None
+    ) -> None:
         self.claim, self.settings, self.region, self.known = claim, settings, region, known
+        self.broken = broken
         self.seconds = seconds_a_claim(settings)
         self.climbs: list[Climb] = []
         self.kinds: list[str] = []
@@ -193,6 +219,7 @@ class _Climbing:
             "spanned": self.region.spanned,
             "signs": self.known["signs"],
             "draws": draws,
+            "broken": self.broken,
         }
         return Task(f"{CELLS}:scout", params)
 
@@ -227,6 +254,7 @@ class _Climbing:
             "label": label or ladder.name,
             "first": first,
             "draws": draws,
+            "broken": self.broken,
         }
 
     def _tail(self, tail: Tail) -> list[Task]:

@@ -21,6 +21,7 @@ from ..geometry.sizes import Size
 from ..settings import LEVEL, Settings
 from ..sweeps import Task
 from ..verdict import Finding, Outcome, Quantifier
+from .breaking import breaking, need
 
 QUANTIFIER = Quantifier.RATE
 TOLERANCE = 0.25
@@ -31,15 +32,20 @@ RIVALS = {"1": 0.0, "size^1/2": 0.5, "size": 1.0, "size^-1/2": -0.5, "1/size": -
 
 
 def judge(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict], Finding]:
-    """Measure the ratio on a grid of sizes with several seeds, and fit its exponents."""
-    repeats = settings.by_profile(5, 10)
-    tasks = [
-        Task("hebbcheck.judges.rate:measure", {"numbers": numbers, "repeat": repeat})
+    """Measure the ratio on a grid of sizes with several seeds, and fit its exponents; and without each assumption."""
+    finding = _finding(claim, (yield _tasks(claim, settings, None)))
+    for name in claim.given if claim.test_needs else ():
+        without = _finding(breaking(claim, name), (yield _tasks(claim, settings, name)))
+        finding.assumptions[name]["needed"] = need(without.outcome is Outcome.REFUTED, without.instances)
+    return finding
+
+
+def _tasks(claim: Claim, settings: Settings, broken: str | None) -> list[Task]:
+    return [
+        Task("hebbcheck.judges.rate:measure", {"numbers": numbers, "repeat": repeat, "broken": broken})
         for numbers in grid(claim, settings)
-        for repeat in range(repeats)
+        for repeat in range(settings.by_profile(5, 10))
     ]
-    results = yield tasks
-    return _finding(claim, results)
 
 
 def grid(claim: Claim, settings: Settings) -> list[dict[str, float]]:
@@ -62,8 +68,8 @@ def _values(size: Size, steps: int, settings: Settings) -> list[float]:
 
 
 def measure(claim: Claim, settings: Settings, params: dict) -> dict:
-    """Both sides of each relation in one cell.  params: numbers, repeat."""
-    numbers = params["numbers"]
+    """Both sides of each relation in one cell.  params: numbers, repeat, broken (an assumption to break)."""
+    claim, numbers = breaking(claim, params["broken"]), params["numbers"]
     streams = Streams("rate", claim.id, settings.seed, numbers, params["repeat"])
     choices = claim.family.choices
     instance = claim.family.draw(numbers, streams, settings.arrays, choices[params["repeat"] % len(choices)])

@@ -47,7 +47,7 @@ def draw_seconds(family: Family, point: dict[str, Any], spanned: bool) -> float:
 
 def seconds_a_claim(settings: Settings) -> float:
     """What judging one claim may cost on one core."""
-    return settings.by_profile(4.5, 55.0)
+    return settings.by_profile(4.5, 25.0)
 
 
 def most_draws(settings: Settings) -> int:

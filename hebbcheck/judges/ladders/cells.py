@@ -1,6 +1,7 @@
 """What is measured: a survey of the claim, and the constants that independent draws of one cell need.
 
-All are pure functions of the claim, the settings and their parameters.  The streams of a draw are named by claim,
+All are pure functions of the claim, the settings and their parameters, among them the assumption that is to be broken.
+The streams of a draw are named by claim,
 ladder, index and seed, not by the rung: so the rungs of a ladder share their random numbers as far as the sizes allow,
 and differences along it are sharper than with independent ones.  Draws of one cell are independent of each other.
 """
@@ -15,6 +16,7 @@ from ...arrays import Streams
 from ...claim import Claim
 from ...instance import CoordinatesNeeded, Instance
 from ...settings import Settings
+from ..breaking import breaking
 from .needed import Directions, Draw, Need, directions_of
 from .region import combinations
 
@@ -36,7 +38,7 @@ def cell(claim: Claim, settings: Settings, params: dict) -> dict:
     NaN stands for a draw that is no evidence.  With `strict`, another value of delta, {"strict": [...]} are the
     constants that the same draws need at that one.
     """
-    strict = params["strict"]
+    claim, strict = breaking(claim, params["broken"]), params["strict"]
     changes = [] if strict is None else [{"delta": strict}]
     drawing = _Drawing(claim, settings, params, [{}, *changes])
     tallies = [_Tally() for _ in drawing.changes]
@@ -54,6 +56,7 @@ def tail(claim: Claim, settings: Settings, params: dict) -> dict:
 
     {"needed": one list a value}.
     """
+    claim = breaking(claim, params["broken"])
     drawing = _Drawing(claim, settings, params, [{params["name"]: value} for value in params["values"]])
     tallies = [_Tally() for _ in drawing.changes]
     for index in range(params["first"], params["first"] + params["draws"]):
@@ -130,6 +133,7 @@ class _Tally:
 
 def survey(claim: Claim, settings: Settings, params: dict) -> dict:
     """What a few draws tell: whether coordinates are needed, directions, which sizes and parameters matter."""
+    claim = breaking(claim, params["broken"])
     points, spanned = params["points"], params["spanned"]
     try:
         pilots = _pilots(claim, settings, points, spanned)
@@ -152,6 +156,7 @@ def scout(claim: Claim, settings: Settings, params: dict) -> dict:
 
     The cases share their random numbers, and so do the points where several draws are made.
     """
+    claim = breaking(claim, params["broken"])
     directions, draws = Directions(params["signs"]), params["draws"]
     found = []
     for number, point in enumerate(params["points"]):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import math
 from collections.abc import Callable
@@ -66,8 +65,7 @@ class Draw:
 
     def __init__(self, claim: Claim, instance: Any, directions: Directions) -> None:
         self.claim, self.instance, self.directions = claim, instance, directions
-        names = set(claim.constants)
-        self.moving = {k: test for k, test in claim.given.items() if names & set(_arguments(test))}
+        self.moving = {k: test for k, test in claim.given.items() if claim.constants_in(test)}
         self.fixed = {k: test for k, test in claim.given.items() if k not in self.moving}
         self.eps = ROUNDING * instance.backend.eps
         self.limited = False
@@ -261,12 +259,8 @@ def _sign(before: float, after: float) -> int:
 def _probability_signs(claim: Claim, sizes: Any, name: str) -> set[int]:
     """In which direction the allowed failure probability grows with the constant."""
     allowed = claim.fails_at_most
-    if not callable(allowed) or name not in _arguments(allowed):
+    if not callable(allowed) or name not in claim.constants_in(allowed):
         return set()
     others = dict.fromkeys(claim.constants, 1.0)
     values = [claim.allowed_failure(sizes, {**others, name: c}) for c in TRIED]
     return {_sign(a, b) for a, b in itertools.pairwise(values)} - {0}
-
-
-def _arguments(function: Callable) -> list[str]:
-    return list(inspect.signature(function).parameters)[1:]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import math
 from collections.abc import Iterator
@@ -99,6 +98,17 @@ class Region:
         self.strict = None
         if "delta" in self.parameters:
             self.typical["delta"], self.strict = deltas_of(sizes["delta"])
+        if self.corner() is None:
+            self._other_parameters()
+
+    def _other_parameters(self) -> None:
+        """Where the usual values of the parameters are not feasible, the first ones that are."""
+        usual = self.typical
+        for values in combinations({n: v for n, v in self.parameters.items() if n != "delta"}):
+            self.typical = {**usual, **values}
+            if self.corner() is not None:
+                return
+        self.typical = usual
 
     def feasible(self, point: dict[str, Any]) -> bool:
         """Whether the assumptions that speak of sizes alone hold there, with all constants 1, and something is claimed.
@@ -187,7 +197,7 @@ class Region:
 def allows_by_constants(claim: Claim) -> bool:
     """Whether the allowed failure probability depends on the claim's constants."""
     allowed = claim.fails_at_most
-    return callable(allowed) and bool(set(claim.constants) & set(inspect.signature(allowed).parameters))
+    return callable(allowed) and bool(claim.constants_in(allowed))
 
 
 def deltas_of(size: Size) -> tuple[float, float | None]:
