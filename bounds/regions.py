@@ -1,5 +1,7 @@
 """Which of the paper's experiments lie where Theorems B.29 and B.30 apply (Appendix A against Appendix B.8)."""
 
+import math
+
 import numpy as np
 
 import hebbcheck as hc
@@ -141,3 +143,57 @@ def transformer_sizes_inside(x):
 def experiments_lie_inside(x):
     r"F \ge 2L, \ L^3 \le m \le d^2/L \quad \text{for all points of the sweep over} \ F"
     return hc.at_least(x.margin_in_F, len(MARGIN_IN_F[0]))
+
+
+FACTS = (256, 1024, 4096, 16384)
+"""Numbers of facts at which the smallest dimension is tabulated."""
+
+SMALLEST_DIMENSIONS = {
+    (0.5, 1): (139, 212, 301, 405),
+    (0.1, 1): (180, 262, 359, 472),
+    (0.01, 1): (247, 342, 452, 577),
+    (0.5, 2): (156, 233, 325, 433),
+    (0.1, 2): (199, 285, 386, 502),
+    (0.01, 2): (269, 368, 482, 611),
+}
+"""At each of FACTS, by (delta, C0)."""
+
+SMALLEST_FACT_SETS = {
+    (0.5, 1): 5884,
+    (0.1, 1): 8483,
+    (0.01, 1): 13084,
+    (0.5, 2): 6944,
+    (0.1, 2): 9755,
+    (0.01, 2): 14684,
+}
+"""By (delta, C0)."""
+
+
+def at_least_width(F, d, delta, C0, largest=math.inf):
+    """Whether m = ceil(L^3), up to the largest, is inside: where it is not, no width is."""
+    L = log(C0 * F**2 / delta)
+    width = np.ceil(L**3)
+    return admissible(F, d, width, L) & (width <= largest)
+
+
+def smallest(rng, delta, C0):
+    """The least d with which the least width is inside, for each of FACTS; the least F with such m and d at most F."""
+    every = np.arange(4, 20001)
+    dimensions = [every[at_least_width(F, every, delta, C0)][0] for F in FACTS]
+    return {"dimensions": dimensions, "facts": every[at_least_width(every, every, delta, C0, every)][0]}
+
+
+@hc.claim(
+    "text.regions.smallest",
+    over=geo.family(smallest, delta=[0.5, 0.1, 0.01], C0=[1, 2]),
+    title="Where the regions of the isotropic bounds begin",
+    source="Theorem B.30 and, with m, d <= F, Corollaries B.31 and B.32 and Table 2, top left",
+)
+def regions_begin(x):
+    r"""\min \{ d : F \ge 2L, L^3 \le m \le d^2/L \} \in [139, 611] \ \text{for } 256 \le F \le 16384, \quad
+    \min \{ F : F \ge 2L, L^3 \le m \le d^2/L, m \le F, d \le F \} \in [5884, 14684]"""
+    reading = (float(x.delta), int(x.C0))
+    return [
+        hc.equal(np.asarray(x.dimensions), np.array(SMALLEST_DIMENSIONS[reading])),
+        hc.equal(x.facts, SMALLEST_FACT_SETS[reading]),
+    ]

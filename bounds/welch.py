@@ -201,6 +201,46 @@ def unbeatable_printed(x):
     return hc.at_most(x.gamma_min, 1)
 
 
+def signs(rng, n):
+    """The mean 1 - gamma_min of F = 2^n isotropic values of d = 1, signs, under K_it = 1 (phi = 1, m = 1).
+
+    The value with the sign of the sum has the least margin against one with the other sign, or the reverse:
+    <v_i - v_j, sum_t v_t> = -2 |sum_t v_t|.
+    """
+    F = 2**n
+    sums = 2.0 * rng.binomial(F, 0.5, size=10_000) - F
+    return {"deficit": np.mean(1 + 2 * np.abs(sums)), "F": float(F)}
+
+
+many_signs = geo.family(signs, n=[10, 14, 20, 28, 40, 56])
+
+
+@hc.claim(
+    "B.35.few",
+    over=many_signs,
+    title="In one dimension a kernel of rank 1 loses less, by a root of log F",
+    source="Corollary B.35, first display, corrected for d = 1: <v_i - v_j, sum_t v_t> takes three values only",
+)
+def rate_in_one_dimension(x):
+    r"1 - \gamma_{\min} = \Theta\left( \sqrt{E_{\mathrm{col}}} \right), \quad K_{it} = 1, \ d = 1"
+    return hc.scales_as(x.deficit, sqrt(x.F - 1))
+
+
+@hc.claim(
+    "B.35.few.printed",
+    over=many_signs,
+    title="Kernels that do not know the values cannot beat their own cross-talk, in one dimension",
+    source="Corollary B.35, first display, which asks nothing of d; the exponent is one in log F, as F = 2^n",
+    expect="refuted",
+    erratum="The factor sqrt(log F) is that of a maximum over many directions: it needs d of the order log F or more.",
+    needs=["B.35.few"],
+)
+def rate_in_one_dimension_printed(x):
+    r"""1 - \gamma_{\min} = \Omega\left( \sqrt{\frac{E_{\mathrm{col}} \log F}{d}} \right), \quad
+    K_{it} = 1, \ d = 1"""
+    return hc.scales_as(x.deficit, sqrt((x.F - 1) * log(x.F)))
+
+
 def crosstalk_floor(F, d, m):
     """sqrt((F / m) log F / d)."""
     return sqrt(F / m * log(F) / d)
