@@ -238,8 +238,8 @@ def least_budget(rng, F, d, delta):
     given={"64 F >= d L^2": lambda x: 64 * x.F >= x.d * x.L**2},
 )
 def budget_of_robust_storage(x):
-    r"""m = \left\lceil \max\left\{ L^3, \frac{64 F L}{d} \right\} \right\rceil, \ 64 F \ge d L^2 \ \Rightarrow\
-    md \le 64\, FL + d \le \left( 1 + L^{-3} \right) 64\, FL"""
+    r"""m = \left\lceil \max\left\{ L^3, \frac{64 F L}{d} \right\} \right\rceil, \ 64 F \ge d L^2
+    \ \Rightarrow\ md \le 64\, FL + d \le \left( 1 + L^{-3} \right) 64\, FL"""
     return hc.at_most(x.budget, 64 * x.F * x.L + x.d)
 
 
