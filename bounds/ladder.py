@@ -268,9 +268,9 @@ def sorted_against_one_key(rng, F, d, m, delta):
     "against keys and values is not stored at widths that store a random one.",
 )
 def capacity_for_every_map(x):
-    r"""md \ge 16 F \log \frac{F}{\delta} \ \Rightarrow\ \gamma_{\min} \ge 0 \ \text{for every map, so that} \
-    \gamma_{1j} \ge 0 \ \text{where}\ \langle v_{f(1)} - v_j, v_{f(t)} \rangle \
-    \text{increases as}\ \langle k_t, k_1 \rangle^2 \ \text{decreases}"""
+    r"""md \ge 16 F \log \frac{F}{\delta} \ \Rightarrow\ \gamma_{\min} \ge 0 \ \text{for every map, so that }
+    \gamma_{1j} \ge 0 \ \text{where}\ \langle v_{f(1)} - v_j, v_{f(t)} \rangle
+    \text{ increases as}\ \langle k_t, k_1 \rangle^2 \ \text{decreases}"""
     return hc.at_least(x.margin, 0)
 
 
