@@ -30,8 +30,9 @@ ENTRIES = 16.0
 """And the entries of an array by up to so many units of its largest one: sums of cancelling terms are no better."""
 TRIALS, MOST_BALLS = 12, 500
 """How often inputs and attributes are moved; on arrays with more entries balls do not repeat the claim's operations."""
-OF_MANY = {"trials": 3, "balls": 32}
-"""The same for each of many draws that failed, which together may take as long as one instance of a search."""
+OF_MANY = {"trials": 3, "balls": 32, "negligible": 1e-3}
+"""The same for each of many draws that failed, which together may take as long as one instance of a search; moves end
+as well where the first changes the slack by less than this share of what would excuse the violation."""
 CAUTION = 4.0
 """A violation is larger than so many times the largest change that the moves make."""
 TERMS = 64.0
@@ -56,12 +57,14 @@ def beyond_rounding(
     backend: Backend,
     trials: int = TRIALS,
     balls: int = MOST_BALLS,
+    negligible: float = 0.0,
 ) -> bool:
     """Whether the relation is broken by more than rounding does to it."""
     terms = sum(max(array.shape) for array in raw.arrays.values() if array.size and array.ndim)
     if not value.slack < -max(ULPS, TERMS * terms) * backend.eps * value.scale:
         return False
-    effect = rounding(claim, raw, constants, backend, -value.slack / CAUTION, trials)
+    excused = -value.slack / CAUTION
+    effect = rounding(claim, raw, value, constants, backend, (negligible * excused, excused), trials)
     return value.slack < -CAUTION * effect and not _rounds_itself(claim, raw, constants, backend, balls)
 
 
@@ -75,14 +78,17 @@ def _rounds_itself(claim: Claim, raw: Raw, constants: dict[str, float], backend:
 def rounding(
     claim: Claim,
     raw: Raw,
+    value: Value,
     constants: dict[str, float],
     like: Backend,
-    enough: float = math.inf,
+    decided: tuple[float, float],
     trials: int = TRIALS,
 ) -> float:
-    """The largest change of the slack when inputs and attributes are moved; trials end once it is `enough`."""
+    """The largest change of the slack when inputs and attributes are moved; trials end once it is `decided`.
+
+    That is below the first number, or at least the second.
+    """
     judged = replace(claim, given={})  # a moved instance may miss an assumption by as little as it was moved
-    base = evaluate(judged, claim.family.build(raw, like), constants)
     rng = np.random.default_rng(0)
     largest = 0.0
     for _ in range(trials):
@@ -91,9 +97,10 @@ def rounding(
             other = evaluate(judged, _moved_instance(claim.family.build(moved, like), rng, like), constants)
         except Exception:  # a claim's function may refuse what is slightly beyond its domain
             continue
-        if other.defined and base.defined:
-            largest = max(largest, abs(other.slack - base.slack))
-        if largest >= enough:
+        if not other.defined:
+            continue
+        largest = max(largest, abs(other.slack - value.slack))
+        if largest < decided[0] or largest >= decided[1]:
             break
     return largest
 

@@ -239,13 +239,15 @@ def test_functions_that_balls_cannot_enter_are_compared_with_rounding():
 
 
 def test_rounding_measures_the_effect_of_moves_of_a_thousand_ulps():
+    def effect(made, backend=NUMPY, decided=(0.0, math.inf)):
+        value = evaluate(made, THIRDS.build(THIRDS.given, backend))
+        return rounding(made, THIRDS.given, value, {}, backend, decided)
+
     made = claim(lambda x: hc.at_least(x.values[0, 0] * 1e6, 0), THIRDS)
-    effect = rounding(made, THIRDS.given, {}, NUMPY)
-    assert 0 < effect <= 1e6 * 1e3 * 2.0**-52
-    single = rounding(made, THIRDS.given, {}, Backend(dtype="float32"))
-    assert 1e8 < single / effect < 1e10
-    whole = claim(lambda x: hc.at_least(float(x.map[1]), 0), THIRDS)
-    assert rounding(whole, THIRDS.given, {}, NUMPY) == 0  # a map is not moved
+    assert 0 < effect(made) <= 1e6 * 1e3 * 2.0**-52
+    assert 1e8 < effect(made, Backend(dtype="float32")) / effect(made) < 1e10
+    assert 0 < effect(made, decided=(1.0, math.inf)) < effect(made)  # the first move alone
+    assert effect(claim(lambda x: hc.at_least(float(x.map[1]), 0), THIRDS)) == 0  # a map is not moved
 
 
 def test_inputs_are_decided_on_as_the_backend_holds_them():
