@@ -23,11 +23,16 @@ MOST_EXACT = 4000
 """Instances made from more numbers are judged in floating point only: balls would take many seconds."""
 
 
+EQUAL = 1e-12
+"""A relation whose relative slack is no larger attains equality, as far as floating point shows."""
+
+
 @dataclass(frozen=True)
 class Value:
     """A claim on one instance, in floating point.
 
     `slack`: the smallest over the relations (negative: broken); `scale`: the size of its sides; `ratio`: slack / scale.
+    `further`: the smallest relative slack of the relations that do not attain equality; infinite where all do.
     `beyond_trivial`: whether every relation's bound is beyond what is trivially so.
     `defined`: no side was NaN and nothing divided by zero.  `met`: {assumption: bool}.
     """
@@ -39,6 +44,7 @@ class Value:
     measured: float = math.nan
     bound: float = math.nan
     beyond_trivial: bool = False
+    further: float = math.inf
 
     @property
     def admissible(self) -> bool:
@@ -66,7 +72,8 @@ def _evaluate(claim: Claim, instance: Any, constants: dict[str, float]) -> Value
         return Value(False, {})
     values = [Value(not math.isnan(s[0]), met, *s) for s in sides]
     worst = min(values, key=lambda v: (v.defined, v.ratio))
-    return replace(worst, beyond_trivial=all(v.beyond_trivial for v in values))
+    further = min((v.ratio for v in values if v.ratio > EQUAL), default=math.inf)
+    return replace(worst, beyond_trivial=all(v.beyond_trivial for v in values), further=further)
 
 
 def _sides(claim: Claim, relation: Relation) -> tuple[float, float, float, float, bool]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import is_array_api_obj
@@ -28,15 +28,28 @@ ULPS = 1000.0
 """By how many units in the last place inputs and attributes are moved at most."""
 ENTRIES = 16.0
 """And the entries of an array by up to so many units of its largest one: sums of cancelling terms are no better."""
-TRIALS, MOST_BALLS = 12, 500
-"""How often inputs and attributes are moved; on arrays with more entries balls do not repeat the claim's operations."""
-OF_MANY = {"trials": 3, "balls": 32, "negligible": 1e-3}
-"""The same for each of many draws that failed, which together may take as long as one instance of a search; moves end
-as well where the first changes the slack by less than this share of what would excuse the violation."""
 CAUTION = 4.0
 """A violation is larger than so many times the largest change that the moves make."""
 TERMS = 64.0
 """And larger than so many units of rounding of its sides for each term of the longest sums."""
+
+
+class Effort(NamedTuple):
+    """How much is done for one instance.
+
+    `trials`: how often inputs and attributes are moved; `balls`: on arrays with more entries balls do not repeat the
+    claim's operations; `negligible`: moves end once they change the slack by less than this share of what would excuse
+    the violation.
+    """
+
+    trials: int
+    balls: int
+    negligible: float
+
+
+THOROUGH = Effort(trials=12, balls=500, negligible=0.0)
+OF_MANY = Effort(trials=3, balls=32, negligible=1e-3)
+"""For each of many draws that failed, which together may take as long as one instance of a search."""
 
 
 def violated(
@@ -55,17 +68,18 @@ def beyond_rounding(
     value: Value,
     constants: dict[str, float],
     backend: Backend,
-    trials: int = TRIALS,
-    balls: int = MOST_BALLS,
-    negligible: float = 0.0,
+    effort: Effort = THOROUGH,
 ) -> bool:
     """Whether the relation is broken by more than rounding does to it."""
     terms = sum(max(array.shape) for array in raw.arrays.values() if array.size and array.ndim)
     if not value.slack < -max(ULPS, TERMS * terms) * backend.eps * value.scale:
         return False
     excused = -value.slack / CAUTION
-    effect = rounding(claim, raw, value, constants, backend, (negligible * excused, excused), trials)
-    return value.slack < -CAUTION * effect and not _rounds_itself(claim, raw, constants, backend, balls)
+    decided = (effort.negligible * excused, excused)
+    effect = rounding(claim, raw, value, constants, backend, decided, effort.trials)
+    if value.slack >= -CAUTION * effect:
+        return False
+    return not _rounds_itself(claim, raw, constants, backend, effort.balls)
 
 
 def _rounds_itself(claim: Claim, raw: Raw, constants: dict[str, float], backend: Backend, balls: int) -> bool:
@@ -82,7 +96,7 @@ def rounding(
     constants: dict[str, float],
     like: Backend,
     decided: tuple[float, float],
-    trials: int = TRIALS,
+    trials: int = THOROUGH.trials,
 ) -> float:
     """The largest change of the slack when inputs and attributes are moved; trials end once it is `decided`.
 

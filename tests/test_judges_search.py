@@ -345,6 +345,23 @@ def test_local_search_finds_what_lies_near():
     assert (x @ z) ** 2 > 0.99 * (x @ x) * (z @ z)
 
 
+@pytest.mark.parametrize("first", ["an identity", "rounding", "a lower bound"])
+def test_the_search_attacks_what_stands_beside_a_relation_that_is_always_attained(first):
+    """The second relation is false near one point alone, which no draw comes near."""
+
+    def two(v):
+        attained = {
+            "an identity": lambda: hc.equal(v[0] @ v[1], v[1] @ v[0]),
+            "rounding": lambda: hc.at_least(v[0] @ v[0] * (1 + 1e-15), v[0] @ v[0]),
+            "a lower bound": lambda: hc.at_most(hc.min(v[0]), v[0]),
+        }[first]()
+        aim = np.array([0.31, -0.77, 0.53, 1.23])
+        return [attained, hc.at_least(hc.sum((v[0] - aim) ** 2), 1e-6 * (1 + v[1] @ v[1]))]
+
+    finding = judged(claim(geo.vectors(count=2, d=4), two))
+    assert finding.outcome == "refuted"
+
+
 def test_local_search_keeps_unit_rows_and_stays_away_from_what_is_fixed():
     def nothing(x):
         return hc.at_least(x.V_min, -1)

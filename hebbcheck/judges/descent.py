@@ -9,13 +9,14 @@ and violation often lie at such places.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..geometry.shapes import unit_rows
 from ..inputs import Raw
-from .search import Search
+from .search import Search, Seen
 
 WIDTH = 0.3
 """The first step, as a multiple of an array's largest entry."""
@@ -25,15 +26,34 @@ JUMPS = 0.15
 
 
 def descend(search: Search, rng: np.random.Generator, steps: int) -> None:
-    """Move each of the instances nearest to a violation, `steps` times in all; ends at the first violation."""
-    starts = search.starts()
+    """Move each of the instances nearest to a violation, `steps` times in all; ends at the first violation.
+
+    Those that attain equality by their slack, the others by that of the relations that they do not attain.
+    """
+    starts = [(0.0, raw, _slack) for raw in search.equal]
+    starts += [(ratio, raw, _open) for ratio, raw in search.closest()]
     movable = [s for s in starts if any(name in s[1].arrays for name in search.claim.family.free)]
-    for ratio, raw in movable:
-        if _climb(search, ratio, raw, rng, steps // len(movable)):
+    for ratio, raw, nearness in movable:
+        if _climb(search, ratio, raw, nearness, rng, steps // len(movable)):
             return
 
 
-def _climb(search: Search, best: float, raw: Raw, rng: np.random.Generator, steps: int) -> bool:
+def _slack(seen: Seen) -> float:
+    return math.inf if seen.ratio is None else seen.ratio
+
+
+def _open(seen: Seen) -> float:
+    return seen.open
+
+
+def _climb(
+    search: Search,
+    best: float,
+    raw: Raw,
+    nearness: Callable[[Seen], float],
+    rng: np.random.Generator,
+    steps: int,
+) -> bool:
     width = WIDTH
     for _ in range(steps):
         if width < SMALLEST:
@@ -42,7 +62,7 @@ def _climb(search: Search, best: float, raw: Raw, rng: np.random.Generator, step
         seen = search.see(moved)
         if seen.broken:
             return True
-        ratio = math.inf if seen.ratio is None else seen.ratio
+        ratio = nearness(seen)
         width *= 1.5 if ratio < best else 0.9
         if ratio <= best:
             best, raw = ratio, moved

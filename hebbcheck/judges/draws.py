@@ -59,7 +59,7 @@ def measure(claim: Claim, settings: Settings, params: dict) -> dict:
             continue
         value, failed = settled(judged, raw, value, settings)
         if failed and params.get("strict"):
-            failed = beyond_rounding(judged, raw, value, {}, _quoted(settings), **OF_MANY)
+            failed = beyond_rounding(judged, raw, value, {}, _quoted(settings), OF_MANY)
         total["trials"] += 1
         total["failures"] += failed
         total["beyond_trivial"] += value.beyond_trivial

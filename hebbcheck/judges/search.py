@@ -17,7 +17,7 @@ import numpy as np
 from ..arrays import NUMPY, Backend
 from ..claim import Claim
 from ..errors import HebbcheckError
-from ..evaluation import MOST_EXACT, Decision, Value, as_computed, decide, evaluate
+from ..evaluation import EQUAL, MOST_EXACT, Decision, Value, as_computed, decide, evaluate
 from ..inputs import Raw
 from ..rounding import beyond_rounding, violated
 
@@ -37,11 +37,23 @@ class Seen:
     """One instance: its relative slack (None where it is no evidence), and whether it violates the claim.
 
     `degenerate`: nothing is known of how near it is to a violation, as where both sides are 0 or infinite.
+    `further`: the smallest relative slack of the relations that do not attain equality.
     """
 
     ratio: float | None
     broken: bool = False
     degenerate: bool = False
+    further: float = math.inf
+
+    @property
+    def open(self) -> float:
+        """How near the instance is to breaking a relation that it does not attain, if there is one.
+
+        Of several relations one may be attained on all instances; a search that followed it would attack no other.
+        """
+        if self.ratio is None:
+            return math.inf
+        return self.further if self.ratio <= EQUAL and self.further < math.inf else self.ratio
 
 
 @dataclass
@@ -84,9 +96,10 @@ class Search:
         says = value.scale > 0 and math.isfinite(value.measured) and math.isfinite(value.bound)
         if ratio is None or not says:
             return Seen(0.0, degenerate=True)
+        seen = Seen(ratio, further=value.further)
         if not self.identity:
-            self._note_near(ratio, raw)
-        return Seen(ratio)
+            self._note_near(seen, raw)
+        return seen
 
     def _rounded(self, value: Value) -> float | None:
         """The relative slack that only rounding made negative: 0, or unknown where it is far below."""
@@ -95,12 +108,12 @@ class Search:
     @property
     def tightest(self) -> tuple[float, Raw] | None:
         """(relative slack, instance): the violation that is worst, else the instance nearest to one."""
-        return self.worst or next(iter(self.starts()), None)
+        equal = ((0.0, raw) for raw in self.equal)
+        return self.worst or next(equal, None) or next(iter(self.closest()), None)
 
-    def starts(self) -> list[tuple[float, Raw]]:
-        """The instances nearest to a violation: some that attain equality, then the tightest of the others."""
-        others = sorted(self.nearest.values(), key=lambda near: near[0])
-        return [(0.0, raw) for raw in self.equal] + others
+    def closest(self) -> list[tuple[float, Raw]]:
+        """The instances nearest to breaking a relation that they do not attain, the nearest first."""
+        return sorted(self.nearest.values(), key=lambda near: near[0])
 
     def exactly_on(self, raw: Raw | None) -> bool:
         """Whether the claim is decided in ball arithmetic on an instance (None: whether it was on any)."""
@@ -157,14 +170,15 @@ class Search:
             self.worst = (value.ratio, raw)
         return Seen(value.ratio, broken=True)
 
-    def _note_near(self, ratio: float, raw: Raw) -> None:
+    def _note_near(self, seen: Seen, raw: Raw) -> None:
         """Keep the tightest instance of each set of sizes, for the tightest few of these."""
-        if ratio == 0:
+        if seen.ratio == 0:
             self.equal.append(raw)
+        if seen.open == 0:
             return
         sizes = raw.describe()
-        if ratio < self.nearest.get(sizes, (math.inf,))[0]:
-            self.nearest[sizes] = (ratio, raw)
+        if seen.open < self.nearest.get(sizes, (math.inf,))[0]:
+            self.nearest[sizes] = (seen.open, raw)
         if len(self.nearest) > NEAREST:
             del self.nearest[max(self.nearest, key=lambda key: self.nearest[key][0])]
 
