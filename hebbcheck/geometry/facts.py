@@ -80,12 +80,12 @@ class Facts(Family):
 
     @property
     def spans(self) -> bool:
-        """Where only inner products of sphere vectors enter, or keys of an adversary's, who keeps to F dimensions.
+        """Where only inner products of sphere vectors enter, or vectors of an adversary's, who keeps to F dimensions.
 
-        Features are Gaussian, so that any F keys can be turned into F dimensions.
+        Features are Gaussian, so that any F keys can be turned into F dimensions; values meet values alone.
         """
         keys_span = self.keys.spans or self.keys is anything
-        values_span = self.values.spans or (self.values is tied and self.keys.spans)
+        values_span = self.values.spans or self.values is anything or (self.values is tied and self.keys.spans)
         return keys_span and values_span and self.noise is None
 
     @property
