@@ -115,6 +115,20 @@ def test_the_rate_of_exact_scaling_is_found(name):
         assert capacities.slope(mine) == pytest.approx(1)
 
 
+def test_whole_widths_leave_the_exponent_open_even_where_all_seeds_agree():
+    """A width that stores lies above one that does not: the exponents of all such real widths are in the interval."""
+    mine = [record("gd", F, width, seed) for seed in range(3) for F, width in ((10, 2), (20, 4), (40, 5))]
+    found = capacities.pooled_slope(mine)
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        real = [r | {"W": 30 * (r["width"] - rng.random())} for r in mine]
+        assert found.low <= capacities.slope(real) <= found.high
+    ends = [r | {"W": 30 * (r["width"] - 0.999 * (r["F"] == 10))} for r in mine]
+    assert capacities.slope(ends) > capacities.slope(mine) and found.high > capacities.slope(ends)
+    wide = capacities.pooled_slope([r | {"width": 10**6} for r in mine])
+    assert wide.high - wide.low < found.high - found.low
+
+
 def test_whitening_gain_by_hand():
     own = [
         record(method, 10, width, beta=beta)
