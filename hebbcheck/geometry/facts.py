@@ -15,7 +15,7 @@ from . import hard
 from .family import Family
 from .files import sizes_of_files
 from .maps import MAPPINGS, drawn_map, without_values, worst_map
-from .shapes import Shape, anything, sphere, sphere_span, tied, unit_rows
+from .shapes import Shape, anything, sphere, tied, unit_rows
 
 LEAST_SAMPLED = {"F": 3, "d": 2}
 """Sampled shapes never go below these sizes; `anything` does."""
@@ -80,13 +80,12 @@ class Facts(Family):
 
     @property
     def spans(self) -> bool:
-        """Where only inner products of sphere vectors enter, or vectors of an adversary's, who keeps to F dimensions.
+        """Where inner products alone enter: shapes that have a span, and an adversary, who keeps to F dimensions.
 
         Features are Gaussian, so that any F keys can be turned into F dimensions; values meet values alone.
         """
-        keys_span = self.keys.spans or self.keys is anything
-        values_span = self.values.spans or self.values is anything or (self.values is tied and self.keys.spans)
-        return keys_span and values_span and self.noise is None
+        values = self.keys if self.values is tied else self.values
+        return self.noise is None and all(s.span or s is anything for s in (self.keys, values))
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -136,9 +135,7 @@ class Facts(Family):
             name = _chosen(choice, role) or "uniform"
             make = hard.CATALOGUE["uniform" if name == hard.ALIGNED else name]
             return make(streams(role), count, min(count, d) if spanned else d)
-        if spanned and shape.spans:
-            return sphere_span(streams(role), count, d)
-        return shape.sample(streams, role, count, d)
+        return (shape.span if spanned and shape.span else shape.sample)(streams, role, count, d)
 
     def _features(self, numbers: dict, streams: Streams, dim: int, choice: str = "") -> dict[str, np.ndarray]:
         """Phi (F x m) of a given kernel, A and G (m x dim) of a memory that is made of features."""

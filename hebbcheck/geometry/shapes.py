@@ -12,22 +12,23 @@ from ..arrays import Streams
 from ..checks import finite_number, whole_number
 
 TINY, HUGE = 1e-140, 1e140
+Sampler = Callable[[Streams, str, int, int], np.ndarray]
 
 
 @dataclass(frozen=True, repr=False)
 class Shape:
     """A law of `count` vectors in R^d.
 
-    `sample(streams, purpose, count, d)` returns count x d.  `unit`: rows have norm one.  `spans`: the law is invariant
-    under rotations, so that inner products can be drawn without coordinates (see `sphere_span`).  `exact`: what floats
-    hold is such a set of vectors, not only up to rounding as for a tight frame.  `movable`: a vector that is moved (and
-    normalised again where `unit`) still is such a vector.
+    `sample(streams, purpose, count, d)` returns count x d.  `span`: where the law is invariant under rotations, the
+    same in coordinates of the vectors' span, count x min(count, d), at a cost free of d.  `unit`: rows have norm
+    one.  `exact`: what floats hold is such a set of vectors, not only up to rounding as for a tight frame.
+    `movable`: a vector that is moved (and normalised again where `unit`) still is such a vector.
     """
 
     name: str
-    sample: Callable[[Streams, str, int, int], np.ndarray]
+    sample: Sampler
+    span: Sampler | None = None
     unit: bool = True
-    spans: bool = False
     exact: bool = True
     movable: bool = False
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -69,7 +70,11 @@ def _sphere(streams: Streams, purpose: str, count: int, d: int) -> np.ndarray:
     return unit_rows(streams(purpose).standard_normal((count, d)))
 
 
-sphere = Shape("sphere", _sphere, spans=True, movable=True)
+def _sphere_span(streams: Streams, purpose: str, count: int, d: int) -> np.ndarray:
+    return sphere_span(streams(purpose), count, d)
+
+
+sphere = Shape("sphere", _sphere, _sphere_span, movable=True)
 """Independent, uniform on the unit sphere."""
 
 
@@ -139,7 +144,11 @@ def harmonic_frame(count: int, d: int) -> np.ndarray:
     return np.stack(columns, axis=1)
 
 
-tight_frame = Shape("tight_frame", _tight_frame, exact=False)
+def _tight_frame_span(streams: Streams, purpose: str, count: int, d: int) -> np.ndarray:
+    return harmonic_frame(count, min(count, d))
+
+
+tight_frame = Shape("tight_frame", _tight_frame, _tight_frame_span, exact=False)
 """A randomly rotated harmonic unit-norm tight frame (orthonormal where there are at most d vectors)."""
 
 
