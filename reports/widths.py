@@ -33,11 +33,15 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Scope:
-    """What a profile measures: up to how many facts in closed form and trained, and up to which width of sketches."""
+    """What a profile measures: up to how many facts in closed form and trained, and up to which width of sketches.
+
+    `most_solved`: beyond so many facts the data-dependent solves, minutes a width, are made for the first seed alone.
+    """
 
     dimensions: tuple[int, ...]
     most_facts: int
     most_trained: int
+    most_solved: int
     replicates: int
     widest: int
 
@@ -58,16 +62,21 @@ class Scope:
             for tied in (True, False)
             for method in methods
             for r in range(self.replicates)
-            if F <= (self.most_trained if method == "gd" else self.most_facts)
+            if self._measures(method, F, r)
         ]
+
+    def _measures(self, method: str, F: int, replicate: int) -> bool:
+        if method == "data_dependent" and replicate > 0:
+            return F <= min(self.most_solved, self.most_facts)
+        return F <= (self.most_trained if method == "gd" else self.most_facts)
 
 
 def scope(settings: Settings) -> Scope:
     everything = 128**2
     return settings.by_profile(
-        Scope((64,), 1024, 256, 5, 16384),
-        Scope((64,), 4096, 1024, 4, 65536),
-        Scope((64, 90, 128), everything, everything, 4, 65536),
+        Scope((64,), 1024, 256, 1024, 5, 16384),
+        Scope((64,), 4096, 1024, 2048, 4, 65536),
+        Scope((64, 90, 128), everything, everything, everything, 4, 65536),
     )
 
 

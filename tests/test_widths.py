@@ -21,9 +21,10 @@ METHODS = (*widths.METHODS, widths.LIMIT)
 
 
 def small(beta=0.0, replicates=2, methods=METHODS):
-    scope = widths.Scope((12,), 72, 18, replicates, 4096)
+    scope = widths.Scope((12,), 72, 18, 36, replicates, 4096)
     cells = scope.cells(beta, methods)
     assert {c["F"] for c in cells} == {4, 9, 18, 36, 72}
+    assert all(c["replicate"] == 0 for c in cells if (c["method"], c["F"]) == ("data_dependent", 72))
     return [c for c in cells if c["F"] <= (9 if c["method"] == "gd" else 36)]
 
 
