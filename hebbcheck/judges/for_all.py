@@ -41,8 +41,8 @@ def _attacks(settings: Settings, identity: bool, broken: str | None) -> Iterator
             "hebbcheck.judges.attack:measure",
             {
                 "part": part,
-                "examples": settings.by_profile(120, 300) // (2 if broken else 1),
-                "steps": settings.by_profile(1500, 4000) // (2 if broken else 1),
+                "examples": settings.by_profile(120, 200) // (2 if broken else 1),
+                "steps": settings.by_profile(1500, 2500) // (2 if broken else 1),
                 "broken": broken,
                 "identity": identity,
             },
@@ -50,7 +50,7 @@ def _attacks(settings: Settings, identity: bool, broken: str | None) -> Iterator
 
 
 def _draws(settings: Settings, identity: bool) -> Iterator[Task]:
-    for part in range(settings.by_profile(1, 3)):
+    for part in range(settings.by_profile(1, 2)):
         yield Task("hebbcheck.judges.attack:measure_draws", {"part": part, "draws": 18, "identity": identity})
 
 
