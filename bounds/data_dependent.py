@@ -21,18 +21,27 @@ def objective(codes: np.ndarray, keys: np.ndarray, A: np.ndarray, G: np.ndarray,
     return float(np.sum((codes - features(keys, A, G) @ B.T) ** 2))
 
 
-def best_factor(codes: np.ndarray, keys: np.ndarray, held: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """The factor (m x d) of least norm that minimises the objective with the other factor and B held.
+RANK = 1e-9
+"""Singular values that are smaller than this share of the largest one count as 0."""
 
-    Row (i, c) of the system reads sum_r B_cr <held_r, k_i> <free_r, k_i> = C_ic.
-    """
-    n, d = keys.shape
-    m, outputs = len(held), len(B)
-    gates = keys @ held.T
-    system = np.einsum("cr,ir,ij->icrj", B, gates, keys).reshape(n * outputs, m * d)
-    once = np.linalg.lstsq(system, codes.ravel(), rcond=None)[0]
+
+def factor_system(keys: np.ndarray, held: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """Row (i, c) of M free = C reads sum_r B_cr <held_r, k_i> <free_r, k_i> = C_ic: n d_c x m d."""
+    return np.einsum("cr,ir,ij->icrj", B, keys @ held.T, keys).reshape(len(keys) * len(B), held.size)
+
+
+def best_factor(codes: np.ndarray, keys: np.ndarray, held: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """The factor (m x d) of least norm that minimises the objective with the other factor and B held."""
+    system = factor_system(keys, held, B)
+    once = np.linalg.lstsq(system, codes.ravel(), rcond=RANK)[0]
     rest = codes.ravel() - system @ once  # of ill-conditioned systems the solver leaves more than rounding
-    return (once + np.linalg.lstsq(system, rest, rcond=None)[0]).reshape(m, d)
+    return (once + np.linalg.lstsq(system, rest, rcond=RANK)[0]).reshape(held.shape)
+
+
+def has_a_clear_rank(system: np.ndarray) -> bool:
+    """Whether no singular value is so small that floats do not show whether it is 0."""
+    sizes = np.linalg.svd(system, compute_uv=False)
+    return not np.any((sizes > 1e-3 * RANK * sizes[0]) & (sizes < 1e3 * RANK * sizes[0]))
 
 
 def ridge_readout(codes: np.ndarray, Phi: np.ndarray, ridge: float) -> np.ndarray:
@@ -61,6 +70,20 @@ def solved(x):
     return codes, keys, A, G, B, G1, best_factor(codes, keys, G1, B)
 
 
+def first_is_clear(x):
+    _, keys, A, _, B = start(x)
+    return has_a_clear_rank(factor_system(keys, A, B))
+
+
+def second_is_clear(x):
+    _, keys, _, _, B, G1, _ = solved(x)
+    return has_a_clear_rank(factor_system(keys, G1, B))
+
+
+first_rank = {"rank of the first system is clear": first_is_clear}
+ranks = {**first_rank, "rank of the second system is clear": second_is_clear}
+
+
 def squared(matrix):
     return float(np.sum(matrix**2))
 
@@ -70,6 +93,7 @@ def squared(matrix):
     over=facts,
     title="The gates' least-squares solve",
     source="Equation 17",
+    given=first_rank,
 )
 def gates_solve(x):
     r"""J(A_0, G) - J(A_0, G_1) = \|\Phi(A_0, G - G_1) B_0^\top\|_F^2 \quad \text{for all } G, \quad
@@ -88,6 +112,7 @@ def gates_solve(x):
     over=facts,
     title="The other factor's least-squares solve",
     source="Equation 18",
+    given=ranks,
     needs=["eq17"],
 )
 def factor_solve(x):
@@ -105,6 +130,7 @@ def factor_solve(x):
     over=facts,
     title="Each step of the construction lowers its objective",
     source="Equations 17 and 18, and the ridge readout that follows them",
+    given=ranks,
     needs=["eq17", "eq18", "eq13"],
 )
 def monotone_chain(x):

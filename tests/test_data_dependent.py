@@ -36,15 +36,28 @@ def test_no_step_from_the_best_factor_lowers_the_objective():
 
 def test_what_is_left_of_an_ill_conditioned_solve_is_rounding():
     """Keys and codes that nearly agree: the first factor is huge, and so are the entries of the second system."""
+    judged = 0
     for seed in range(300):
         codes, keys, A, _ = drawn(n=2, d=2, m=2, seed=seed)
         keys[1], codes[1] = keys[0] + keys[1] / 10, codes[0] + codes[1] / 10
         B = dd.raw_readout(codes, dd.features(keys, A, A))
         held = dd.best_factor(codes, keys, A, B)
+        if not all(dd.has_a_clear_rank(dd.factor_system(keys, factor, B)) for factor in (A, held)):
+            continue
+        judged += 1
         best = dd.best_factor(codes, keys, held, B)
         rest = codes - dd.features(keys, best, held) @ B.T
         products = (np.abs(keys) @ np.abs(held).T) * (np.abs(keys) @ np.abs(best).T) @ np.abs(B).T
         assert np.max(np.abs(rest)) <= 2 * np.finfo(float).eps * np.max(products)
+    assert judged > 100
+
+
+@pytest.mark.parametrize(
+    ("smallest", "clear"), [(1.0, True), (1e-5, True), (1e-8, False), (1e-11, False), (0.0, True)]
+)
+def test_a_rank_is_clear_where_no_singular_value_is_near_the_cut(smallest, clear):
+    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]
+    assert dd.has_a_clear_rank(turn @ np.diag([7.0, 3.0, 7 * smallest])) is clear
 
 
 @pytest.mark.parametrize("m", [3, 12])
