@@ -77,6 +77,7 @@ def of(
     Where hidden units are the same at every width (bilinear, ntk) the answer is exact and no memory is built.
     Elsewhere widths are tried by `search`: from the exact answer without the ridge (diagonal, whitened), where there is
     one, else from `start` (the predicted width) with the construction's cheaper options and then from what these find.
+    Stored means positive margins, whatever `margin` a trained memory is asked for.
     """
     facts = fact_table(keys, values, map)
     construction = memories.construction_named(name)
@@ -113,7 +114,7 @@ def of(
         found = search(stores, start=rough.width, widest=widest, step=1, around=around)
         return replace(found, units=found.units + rough.units)
     if construction.stops_early:
-        return search(stores, start=start, widest=widest, step=1, growth=1, around=around)
+        return search(stores, start=start, widest=widest, step=1, around=around)
     return search(stores, start=start, widest=widest, around=around)
 
 
@@ -130,12 +131,11 @@ def search(
     start: int,
     widest: int,
     step: int | None = None,
-    growth: int = 2,
     around: tuple[int, int] = (0, 0),
 ) -> Found:
     """Gallops from `start` to a bracket, bisects it, and tries `around` further widths below and above the answer.
 
-    Steps grow from `step` (a sixteenth of the start without one) by the factor `growth`: few widths are tried where the
+    Steps grow from `step` (a sixteenth of the start without one) twofold: few widths are tried where the
     start is good, and a logarithmic number anyhow.  The answer stores all facts and the width before it does not; a
     smaller width that is found to store them takes its place.
     """
@@ -147,7 +147,7 @@ def search(
         return tried[m]
 
     start = max(1, min(start, widest))
-    bracket = _bracket(known, start, widest, step or max(1, start // 16), growth)
+    bracket = _bracket(known, start, widest, step or max(1, start // 16))
     if bracket is None:
         return Found(None, widest, False, sum(tried), tried)
     low, high = bracket
@@ -164,9 +164,7 @@ def search(
         low = max((m for m, stored in tried.items() if m < high and not stored), default=0)
 
 
-def _bracket(
-    stores: Callable[[int], bool], start: int, widest: int, step: int, growth: int
-) -> tuple[int, int] | None:
+def _bracket(stores: Callable[[int], bool], start: int, widest: int, step: int) -> tuple[int, int] | None:
     """(low, high) with low not storing (or 0) and high storing; None where no width that was tried stores."""
     m = start
     if stores(m):
@@ -174,10 +172,10 @@ def _bracket(
             low = max(1, m - step)
             if not stores(low):
                 return low, m
-            m, step = low, growth * step
+            m, step = low, 2 * step
         return 0, 1
     while m < widest:
-        low, m, step = m, min(m + step, widest), growth * step
+        low, m, step = m, min(m + step, widest), 2 * step
         if stores(m):
             return low, m
     return None

@@ -26,6 +26,8 @@ RATES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "F^1.5": lambda F: F**1.5,
     "F^2": lambda F: F**2,
 }
+SLOPES, STEEP = ("bilinear", "ntk"), 1.25
+"""The methods said to lose the slope F log F, and the exponent from which it is lost."""
 RATIOS = {
     "dd_gd": ("data_dependent", "gd"),
     "ntk_dd": ("ntk", "data_dependent"),
@@ -42,7 +44,7 @@ def counting_bound(F: np.ndarray, bits: float) -> np.ndarray:
 def summarise(title: str, cells: Sequence[dict], results: Sequence[dict], notes: Sequence[str]) -> Summary:
     """The summary of one geometry."""
     found = records(list(cells), list(results))
-    replicates = [numbers(own) for own in grouped(found, "replicate").values()]
+    replicates = [numbers(own) for own in grouped(shared(found), "replicate").values()]
     return Summary(
         attributes={name: mean([r[name] for r in replicates]) for name in replicates[0]},
         replicates=replicates,
@@ -50,6 +52,13 @@ def summarise(title: str, cells: Sequence[dict], results: Sequence[dict], notes:
         charts=[drawn(title, found, tied) for tied in TABLES],
         notes=[*notes, *told(found)],
     )
+
+
+def shared(found: Sequence[Record]) -> list[Record]:
+    """The searches that every replicate made: replicates are compared on the same sizes."""
+    everyone = {r["replicate"] for r in found}
+    made = grouped(found, "method", "d", "F", "tied")
+    return [r for same in made.values() if {r["replicate"] for r in same} == everyone for r in same]
 
 
 def mean(values: Iterable[float]) -> float:
@@ -73,9 +82,11 @@ def of(found: Iterable[Record], method: str, tied: bool) -> list[Record]:
 def numbers(own: Sequence[Record]) -> dict[str, float]:
     """What claims may name, of one replicate.
 
-    `<ratio>`: the geometric mean over the sizes that both methods have; `_low` and `_high`: its ends.
-    `exponent_<method>`: of W in F log F; `stored_<method>`: the share of the sizes that some width stores (of the exact
-    kernel: that it stores; `stored_last`: of the largest ones).
+    `<ratio>`: the geometric mean over the sizes at which both methods have a width; `_low` and `_high`: its ends.
+    `exponent_<method>`: of W in F log F, over the sizes at which it has one; `stored_<method>`: the share of the sizes
+    that some width stores (of the exact kernel: that it stores; `stored_last`: of the largest ones).
+    `steep_<method>`: 1 if the exponent is at least 1.25, or if the method has no width at a size that the exact kernel
+    does not store either, and 0 otherwise.
     """
     named = {}
     for tied, side in SIDES.items():
@@ -89,6 +100,10 @@ def numbers(own: Sequence[Record]) -> dict[str, float]:
             named[f"exponent_{method}{side}"] = slope(mine)
             named[f"stored_{method}{side}"] = mean([float(r["width"] is not None) for r in mine])
         limit = of(own, LIMIT, tied)
+        beyond = {(r["d"], r["F"]) for r in limit if r["margin"] <= 0}
+        for method in SLOPES:
+            lost = any(r["width"] is None and (r["d"], r["F"]) in beyond for r in of(own, method, tied))
+            named[f"steep_{method}{side}"] = float(lost or named[f"exponent_{method}{side}"] >= STEEP)
         named[f"stored_{LIMIT}{side}"] = mean([float(r["margin"] > 0) for r in limit])
         last = [max(mine, key=lambda r: r["F"]) for mine in grouped(limit, "d").values()]
         named[f"stored_last{side}"] = mean([float(r["margin"] > 0) for r in last])
@@ -96,15 +111,19 @@ def numbers(own: Sequence[Record]) -> dict[str, float]:
 
 
 def ratios(one: Iterable[Record], other: Iterable[Record]) -> list[float]:
-    """Parameters of one method for those of the other, at the sizes where the other has a width."""
-    W = {(r["d"], r["F"], r["seed"]): r["W"] for r in one}
-    sizes = {(r["d"], r["F"], r["seed"]): r["W"] for r in other if r["width"] is not None}
+    """Parameters of one method for those of the other, at the sizes where both have a width."""
+    W, sizes = ({(r["d"], r["F"], r["seed"]): r["W"] for r in uncensored(side)} for side in (one, other))
     return [W[size] / sizes[size] for size in sizes if size in W]
 
 
+def uncensored(mine: Iterable[Record]) -> list[Record]:
+    """The searches that found a width: how much wider than the widest the others are, nobody knows."""
+    return [r for r in mine if r["width"] is not None]
+
+
 def slope(mine: Sequence[Record]) -> float:
-    """The exponent of W in F log F by least squares; NaN for fewer than two sizes."""
-    F, W = columns(mine)
+    """The exponent of W in F log F by least squares, where there is a width; NaN for fewer than two sizes."""
+    F, W = columns(uncensored(mine))
     if len(set(F)) < 2:
         return math.nan
     return float(np.polyfit(np.log(F * np.log(F)), np.log(W), 1)[0])
@@ -158,15 +177,17 @@ def table(found: Sequence[Record]) -> dict[str, list]:
 
 
 def _scaling(mine: Sequence[Record]) -> list:
+    """Exponent, interval and best rate, over the sizes at which every seed has a width."""
     if mine[0]["method"] == LIMIT:
         return [None, None, None]
-    fit, (rate, lead) = pooled_slope(mine), best_rate(mine)
+    lost = {(r["d"], r["F"]) for r in mine if r["width"] is None}
+    kept = [r for r in mine if (r["d"], r["F"]) not in lost]
+    fit, (rate, lead) = pooled_slope(kept), best_rate(kept)
     said = f"{rate} ({number(lead, 3)})" if rate else None
-    some = any(r["width"] is None for r in mine)
-    prefix = "at least " if some else ""
     if not math.isfinite(fit.value):
         return [None, None, said]
-    return [f"{prefix}{number(fit.value, 3)}", f"[{number(fit.low, 3)}, {number(fit.high, 3)}]", said]
+    sizes = f" (F to {max(r['F'] for r in kept)})" if lost else ""
+    return [f"{number(fit.value, 3)}{sizes}", f"[{number(fit.low, 3)}, {number(fit.high, 3)}]", said]
 
 
 def _widths(mine: Sequence[Record]) -> str:
@@ -210,13 +231,15 @@ def drawn(title: str, found: Sequence[Record], tied: bool) -> dict:
 def told(found: Sequence[Record]) -> list[str]:
     """What a reader should know of the numbers."""
     searched = [r for r in found if r["method"] != LIMIT]
-    odd = sum(not r["monotone"] for r in searched)
+    looked = [r for r in searched if not r["exact"]]
+    odd = sum(not r["monotone"] for r in looked)
     seeds = len({r["seed"] for r in found})
     said = [
         f"{seeds} seeds; one set of facts, one map and nested weights a seed, the same for all methods. W = 3md.",
         "Of the unwhitened memory and the NTK every smaller width was ruled out; the answers of the others are widths "
         "that store all facts while the width before does not.",
-        f"In {odd} of {len(searched)} searches a wider memory was seen to lose facts that a narrower one stores.",
+        f"In {odd} of {len(looked)} searches that tried wider memories one was seen to lose facts that a narrower one "
+        "stores.",
     ]
     for tied in TABLES:
         limit = grouped(of(found, LIMIT, tied), "d", "F")
@@ -232,7 +255,8 @@ def told(found: Sequence[Record]) -> list[str]:
         names = ", ".join(LABELS[m] for m in METHODS if m in lost_methods)
         widest = max(r["widest"] for r in searched if r["width"] is None)
         said.append(
-            f"Of some seeds no width up to {widest} stores all facts for: {names}; W is that of the widest."
+            f"Of some seeds no width up to {widest} stores all facts for: {names}; the charts show W of the widest, "
+            "and exponents and ratios leave those sizes out."
         )
     return said
 

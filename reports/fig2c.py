@@ -40,7 +40,7 @@ fig2c = Figure(
     "fig2c.data_dependent",
     over=geo.figure("fig2c"),
     source="Figure 2c, abstract and Section 4.3; geometric mean over the sizes",
-    title="The data-dependent construction needs 6 to 10 times the parameters of gradient descent",
+    title="The data-dependent construction needs 6 to 10 times the parameters of gradient descent, on average",
 )
 def data_dependent_against_trained(fig):
     """W of the data-dependent construction over W of gradient descent is between 6 and 10, tied and untied."""
@@ -52,7 +52,7 @@ def data_dependent_against_trained(fig):
     "fig2c.ntk",
     over=geo.figure("fig2c"),
     source="Figure 2c, abstract and Section 4.3; geometric mean over the sizes",
-    title="The NTK needs 10 to 10^4 times the parameters of the data-dependent construction",
+    title="The NTK needs 10 to 10^4 times the parameters of the data-dependent construction, on average",
 )
 def ntk_against_data_dependent(fig):
     """W of the NTK over W of the data-dependent construction is between 10 and 10000, tied and untied."""

@@ -320,8 +320,56 @@ def test_hermite_coefficients_of_the_gates():
 
 @pytest.mark.parametrize("name", ["bilinear", "whitened", "data_dependent", "ntk"])
 def test_facts_too_large_for_floating_point_are_refused(name):
-    with pytest.raises(HebbcheckError, match="parameters that are not finite"), np.errstate(all="ignore"):
+    with pytest.raises(HebbcheckError, match="not finite"), np.errstate(all="ignore"):
         memories.build(name, np.eye(4) * 1e200, np.eye(4) * 1e200, width=5)
+
+
+def test_a_residual_that_is_not_finite_is_not_small():
+    keys = np.random.default_rng(0).standard_normal((6, 4))
+    with pytest.raises(HebbcheckError, match="not finite"), np.errstate(all="ignore"):
+        memories.build("data_dependent", keys * 1e50, keys, width=8, ridge=0)
+
+
+@pytest.mark.parametrize("ridge", [1e-18, 1e-300])
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("form", ["primal", "dual"])
+def test_a_ridge_that_rounding_swallows_is_none(form, ridge, library):
+    keys = np.eye(6)[:4]
+    if library == "torch":
+        keys = pytest.importorskip("torch").asarray(keys)
+    for width in (2, 9):
+        one, none = (
+            memories.build("whitened", keys, keys, width=width, form=form, ridge=r) for r in (ridge, 0)
+        )
+        np.testing.assert_allclose(np.asarray(one(keys)), np.asarray(none(keys)), atol=1e-9)
+
+
+def test_options_of_numpys_are_saved_as_numbers(tmp_path):
+    keys = np.eye(4)
+    mlp = memories.build("gd", keys, keys, width=4, steps=np.int64(3), biases=np.True_)
+    mlp.save(tmp_path / "m.safetensors")
+    assert memories.load(tmp_path / "m.safetensors").settings["steps"] == 3
+    whitened = memories.build("whitened", keys, keys, width=4, ridge=np.float32(0.5))
+    whitened.save(tmp_path / "w.safetensors")
+    assert memories.load(tmp_path / "w.safetensors").settings["ridge"] == 0.5
+
+
+@pytest.mark.parametrize("width", [2**62, 10**30])
+def test_widths_that_fit_no_array_are_refused(width):
+    with pytest.raises(HebbcheckError, match="out of range"):
+        memories.build("bilinear", np.eye(3), np.eye(3), width=width)
+
+
+def test_what_a_memory_cannot_decode_is_said_in_a_line():
+    keys = np.eye(3)
+    mlp = memories.build("bilinear", keys, keys, width=8)
+    for asked, values, mapping in (
+        (keys, keys, [[1], [2, 0]]),
+        (np.zeros((0, 3)), keys, np.zeros(0, int)),
+        (keys, keys * np.nan, None),
+    ):
+        with pytest.raises(HebbcheckError, match=r"; .*needed; "):
+            mlp.stores(asked, values, mapping)
 
 
 def test_whole_numbers_are_queries():

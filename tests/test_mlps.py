@@ -214,6 +214,22 @@ def test_the_module_is_the_mlp_and_leads_back(gate, biases):
     assert module(torch.zeros(2, 3, 4, dtype=torch.float64)).shape == (2, 3, 3)
 
 
+def test_modules_keep_working_where_torch_puts_something_in_a_parameters_place():
+    torch = pytest.importorskip("torch")
+    from torch.nn.utils import parametrizations, prune
+
+    mlp = memories.build("bilinear", np.eye(4), np.eye(4), width=6)
+    queries = torch.eye(4, dtype=torch.float64)
+    tied = mlp.module()
+    tied.G = tied.A
+    np.testing.assert_allclose(tied(queries).detach(), mlp.A.T**2 @ mlp.B.T)
+    assert np.array_equal(memories.from_module(tied).G, mlp.A)
+    pruned = prune.l1_unstructured(mlp.module(), "A", 0.25)
+    assert int((memories.from_module(pruned).A == 0).sum()) == mlp.A.size // 4
+    normed = parametrizations.weight_norm(mlp.module(), "A")
+    np.testing.assert_allclose(normed(queries).detach(), mlp(np.eye(4)))
+
+
 def test_tensors_in_tensors_out(tmp_path):
     torch = pytest.importorskip("torch")
     mlp, queries = made("swish", biases=True), RNG.standard_normal((6, 4))

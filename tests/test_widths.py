@@ -94,11 +94,14 @@ def record(method, F, width, seed=0, tied=True, d=10, beta=0.0):
 
 def test_numbers_by_hand():
     own = [record("gd", 10, 2), record("gd", 20, 4), record("gd", 40, 5)]
-    own += [record("data_dependent", 10, 12), record("data_dependent", 20, 36), record("ntk", 20, None)]
+    own += [record("data_dependent", 10, 12), record("data_dependent", 20, 36)]
+    own += [record("ntk", 10, 240), record("ntk", 20, None)]
     named = capacities.numbers(own)
     assert named["dd_gd"] == pytest.approx(math.sqrt(6 * 9))
     assert (named["dd_gd_low"], named["dd_gd_high"]) == (6, 9)
-    assert named["ntk_dd"] == pytest.approx(1000 / 36) and named["stored_ntk"] == 0
+    assert (
+        named["ntk_dd"] == pytest.approx(20) and named["stored_ntk"] == 1 / 2
+    )  # no ratio where there is no width
     x = np.log([10 * np.log(10), 20 * np.log(20)])
     assert named["exponent_data_dependent"] == pytest.approx(np.log(3) / (x[1] - x[0]))
     assert math.isnan(named["dd_gd_untied"]) and math.isnan(named["exponent_whitened"])
@@ -107,8 +110,7 @@ def test_numbers_by_hand():
 @pytest.mark.parametrize("name", list(capacities.RATES))
 def test_the_rate_of_exact_scaling_is_found(name):
     mine = [
-        record("gd", F, None) | {"W": 7 * float(capacities.RATES[name](np.array(F)))}
-        for F in (32, 64, 128, 512)
+        record("gd", F, 1) | {"W": 7 * float(capacities.RATES[name](np.array(F)))} for F in (32, 64, 128, 512)
     ]
     best, lead = capacities.best_rate(mine)
     assert best == name and (lead > 10 or name == "F log F")
@@ -128,6 +130,37 @@ def test_whole_widths_leave_the_exponent_open_even_where_all_seeds_agree():
     assert capacities.slope(ends) > capacities.slope(mine) and found.high > capacities.slope(ends)
     wide = capacities.pooled_slope([r | {"width": 10**6} for r in mine])
     assert wide.high - wide.low < found.high - found.low
+
+
+@pytest.mark.parametrize(
+    ("widths_at", "limit", "steep"),
+    [
+        ({10: 2, 20: 4, 40: 8}, {}, 0.0),  # F^1, where F log F has the exponent 1
+        ({10: 1, 20: 4, 40: 16}, {}, 1.0),
+        ({10: 2, 20: 4, 40: None}, {40: 1.0}, 0.0),  # wider ones may store them
+        ({10: 2, 20: 4, 40: None}, {40: -0.1}, 1.0),
+        ({10: None, 20: None, 40: None}, {}, 0.0),
+    ],
+)
+@pytest.mark.parametrize("cap", [100, 10**6])
+def test_a_slope_is_lost_by_its_exponent_or_where_width_cannot_help(widths_at, limit, steep, cap):
+    own = [
+        record("ntk", F, width) | {"widest": cap, "W": 30 * (width or cap)} for F, width in widths_at.items()
+    ]
+    own += [record(widths.LIMIT, F, None) | {"margin": limit.get(F, 1.0)} for F in widths_at]
+    assert capacities.numbers(own)["steep_ntk"] == steep
+
+
+def test_sizes_without_a_width_are_left_out_of_exponents_and_of_their_intervals():
+    mine = [record("ntk", F, width, seed) for seed in range(3) for F, width in ((10, 2), (20, 4), (40, 9))]
+    censored = [*mine, *(record("ntk", 80, None if seed else 50, seed) for seed in range(3))]
+    assert capacities._scaling(censored)[1:] == capacities._scaling(mine)[1:]
+    assert capacities._scaling(censored)[0] == f"{capacities._scaling(mine)[0]} (F to 40)"
+
+
+def test_replicates_are_compared_on_the_sizes_that_all_of_them_have():
+    found = [record("gd", F, 3, seed) for seed in range(2) for F in (10, 20)] + [record("gd", 40, 5, 0)]
+    assert [r for r in found if r in capacities.shared(found)] == found[:4]
 
 
 def test_whitening_gain_by_hand():

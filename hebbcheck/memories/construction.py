@@ -20,6 +20,9 @@ from .mlp import GatedMLP, host_map
 if TYPE_CHECKING:
     from .units import Units
 
+WIDEST = 2**31
+"""Widths beyond this are mistakes."""
+
 
 class Construction:
     """A way to build a gated MLP from facts.  A subclass in a module of this package is found by its name.
@@ -121,10 +124,15 @@ def build(
     """`memories.build`, with the constructions that there are."""
     construction = found(known, name)
     construction.check_options(options)
+    options = {name: v.item() if isinstance(v, np.generic) else v for name, v in options.items()}
     keys, values = _table("keys", keys), _table("values", values)
     facts = _facts(keys, values, map)
     if width is not None:
         width = whole_number("width", width)
+        if width > WIDEST:
+            raise HebbcheckError(
+                f"width={width} is out of range; at most {WIDEST} fits an array; try a smaller one"
+            )
     seed = whole_number("seed", seed, least=0)
     try:
         made = construction.construct(facts, width=width, seed=seed, **options)

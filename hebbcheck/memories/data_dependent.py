@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -94,6 +95,11 @@ class DataDependent(Whitened):
 
 def _check_converged(fitted: Fit, tolerance: float, facts: FactTable) -> None:
     for factor, solve in fitted.solves.items():
+        if not math.isfinite(solve.residual):
+            raise HebbcheckError(
+                f"the solve for {factor} gave numbers that are not finite; keys and values of ordinary size are "
+                "needed; try dividing them by their largest norm"
+            )
         if solve.residual > tolerance:
             raise HebbcheckError(
                 f"the solve for {factor} reached the residual {solve.residual:.1e} in {solve.iterations} iterations; "

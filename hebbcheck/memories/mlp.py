@@ -150,7 +150,14 @@ class GatedMLP:
         outputs = self(keys)
         if not array_api_compat.is_array_api_obj(values):
             values = finite_matrix("values", values)
+        if not outputs.shape[0]:
+            raise HebbcheckError("there are no keys; at least one is needed; check the table")
         values = alike(values, outputs)
+        xp = array_api_compat.array_namespace(values)
+        if not bool(xp.all(xp.isfinite(values))):
+            raise HebbcheckError(
+                "the values have NaN or infinite entries; finite numbers are needed; drop those rows"
+            )
         if values.ndim != 2 or values.shape[1] != outputs.shape[1]:
             raise HebbcheckError(
                 f"the values have shape {tuple(values.shape)}; |V| x {outputs.shape[1]} is needed; check them"
@@ -160,7 +167,13 @@ class GatedMLP:
 
 def host_map(map: Any, F: int, count: int) -> np.ndarray:
     """A checked map of any library, or the identity: (F,) int64 on the host."""
-    return index_map(None if map is None else to_host(map), F, count)
+    try:
+        held = None if map is None else to_host(map)
+    except ValueError:
+        raise HebbcheckError(
+            f"map is no array of numbers; {F} whole numbers are needed; try a flat list"
+        ) from None
+    return index_map(held, F, count)
 
 
 def _gated(queries: Any, theta: dict[str, Any], gate: str) -> Any:

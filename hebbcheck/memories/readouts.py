@@ -34,13 +34,15 @@ def whitened(Phi: Any, C: Any, ridge: float, form: str | None = None) -> Any:
     """B_0 (Sigma + ridge)^(-1) (equation 13), which is C^T (Phi Phi^T + ridge F)^(-1) Phi.
 
     `form`: "primal" (a system of m, O(F m^2 + m^3)) or "dual" (a system of F, O(F^2 m + F^3)); without one, the
-    smaller.  Without a ridge the limit: C^T times the transposed pseudoinverse of Phi, by its singular values.
+    smaller.  Without a ridge, or with one that rounding would swallow, the limit: C^T times the transposed
+    pseudoinverse of Phi, by its singular values.
     """
     xp = array_api_compat.array_namespace(Phi)
     F, m = Phi.shape
     if form is not None:
         one_of("form", form, FORMS)
-    if ridge == 0:
+    energies = xp.sum(Phi * Phi, axis=1)
+    if ridge * F <= max(F, m) * float(xp.finfo(Phi.dtype).eps) * float(xp.max(energies)):
         return C.T @ pseudo_inverse(Phi).T
     if (form or FORMS[m > F]) == "dual":
         return xp.linalg.solve(_shifted(xp, Phi @ Phi.T, ridge * F), C).T @ Phi

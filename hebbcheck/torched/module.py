@@ -32,13 +32,18 @@ class Module(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """... x d -> ... x d_v."""
-        theta = {name: part for name, part in self.named_parameters()}
+        theta = self._theta()
         return functional.linear(hidden(x, theta, self.gate), theta["B"], theta.get("b"))
 
     def memory(self) -> GatedMLP:
         """The memory that the module is now, with tensors of its own."""
-        theta = {name: part.detach().clone() for name, part in self.named_parameters()}
+        theta = {name: part.detach().clone() for name, part in self._theta().items()}
         return GatedMLP(**theta, gate=self.gate, settings=dict(self.settings))
+
+    def _theta(self) -> dict[str, torch.Tensor]:
+        """What stands for each parameter now: tied, pruned or parametrised ones are no parameters of their own."""
+        parts = {name: getattr(self, name) for name in ("A", "G", "B", *BIASES)}
+        return {name: part for name, part in parts.items() if part is not None}
 
 
 def _tensor(part: Any) -> torch.Tensor:
