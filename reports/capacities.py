@@ -264,7 +264,8 @@ def told(found: Sequence[Record]) -> list[str]:
 def numbers_of_whitening(own: Sequence[Record]) -> dict[str, float]:
     """How many times fewer parameters whitening needs, with the spike for without it, of one replicate.
 
-    The geometric mean over the sizes that the unwhitened memory stores without the spike.
+    The geometric mean over the sizes that the unwhitened memory stores without the spike.  Where it does not store them
+    with the spike, at least so many times: W is that of the widest that was tried.
     """
     named = {}
     for tied, side in SIDES.items():

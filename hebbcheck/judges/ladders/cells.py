@@ -1,9 +1,9 @@
 """What is measured: a survey of the claim, and the constants that independent draws of one cell need.
 
 All are pure functions of the claim, the settings and their parameters, among them the assumption that is to be broken.
-The streams of a draw are named by claim,
-ladder, index and seed, not by the rung: so the rungs of a ladder share their random numbers as far as the sizes allow,
-and differences along it are sharper than with independent ones.  Draws of one cell are independent of each other.
+The streams of a draw are named by claim, ladder, index and seed, not by the rung: so the rungs of a ladder share their
+random numbers as far as the sizes allow, and differences along it are sharper than with independent ones.  Draws of one
+cell are independent of each other.
 """
 
 from __future__ import annotations
