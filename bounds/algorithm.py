@@ -7,28 +7,20 @@ import hebbcheck as hc
 from hebbcheck import geometry as geo
 from hebbcheck import solve, sqrt
 
-features = geo.facts(
-    keys=geo.anything,
-    values=geo.anything,
-    memory="kernel",
-    mapping="any",
-    ridge=(0.01, 2.0),
-    F=(1, 8),
-    m=(1, 8),
-)
+drawn = {
+    "keys": geo.anything,
+    "values": geo.anything,
+    "memory": "kernel",
+    "mapping": "any",
+    "ridge": (0.01, 2.0),
+    "F": (1, 8),
+    "m": (1, 8),
+}
+features = geo.facts(**drawn)
 """Features Phi (F x m), codes and a ridge lambda; more features than facts, and fewer."""
 
 
-stretched = geo.facts(
-    keys=geo.anything,
-    values=geo.anything,
-    memory="kernel",
-    mapping="any",
-    ridge=(0.01, 2.0),
-    stretch=(0.1, 10.0),
-    F=(1, 8),
-    m=(1, 8),
-)
+stretched = geo.facts(**drawn, stretch=(0.1, 10.0))
 """The same, and the factor by which the first feature is rescaled."""
 
 

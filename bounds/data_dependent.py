@@ -33,9 +33,10 @@ def factor_system(keys: np.ndarray, held: np.ndarray, B: np.ndarray) -> np.ndarr
 def best_factor(codes: np.ndarray, keys: np.ndarray, held: np.ndarray, B: np.ndarray) -> np.ndarray:
     """The factor (m x d) of least norm that minimises the objective with the other factor and B held."""
     system = factor_system(keys, held, B)
-    once = np.linalg.lstsq(system, codes.ravel(), rcond=RANK)[0]
-    rest = codes.ravel() - system @ once  # of ill-conditioned systems the solver leaves more than rounding
-    return (once + np.linalg.lstsq(system, rest, rcond=RANK)[0]).reshape(held.shape)
+    inverse = np.linalg.pinv(system, rcond=RANK)
+    once = inverse @ codes.ravel()
+    rest = codes.ravel() - system @ once  # of ill-conditioned systems one solve leaves more than rounding
+    return (once + inverse @ rest).reshape(held.shape)
 
 
 def has_a_clear_rank(system: np.ndarray) -> bool:

@@ -186,7 +186,7 @@ def _scaling(mine: Sequence[Record]) -> list:
     said = f"{rate} ({number(lead, 3)})" if rate else None
     if not math.isfinite(fit.value):
         return [None, None, said]
-    sizes = f" (F to {max(r['F'] for r in kept)})" if lost else ""
+    sizes = f" (without F = {', '.join(str(F) for _, F in sorted(lost))})" if lost else ""
     return [f"{number(fit.value, 3)}{sizes}", f"[{number(fit.low, 3)}, {number(fit.high, 3)}]", said]
 
 

@@ -155,7 +155,7 @@ def test_sizes_without_a_width_are_left_out_of_exponents_and_of_their_intervals(
     mine = [record("ntk", F, width, seed) for seed in range(3) for F, width in ((10, 2), (20, 4), (40, 9))]
     censored = [*mine, *(record("ntk", 80, None if seed else 50, seed) for seed in range(3))]
     assert capacities._scaling(censored)[1:] == capacities._scaling(mine)[1:]
-    assert capacities._scaling(censored)[0] == f"{capacities._scaling(mine)[0]} (F to 40)"
+    assert capacities._scaling(censored)[0] == f"{capacities._scaling(mine)[0]} (without F = 80)"
 
 
 def test_replicates_are_compared_on_the_sizes_that_all_of_them_have():
@@ -227,3 +227,16 @@ def test_the_fewest_bits_keep_all_facts_and_one_less_does_not():
         return memories.GatedMLP(**parts).stores(keys, values, f)
 
     assert stored(fewest) and fewest > 2 and not any(stored(count) for count in range(2, fewest))
+
+
+@pytest.mark.parametrize("lost", ["one search", "a method", "everything"])
+def test_memories_that_no_grid_keeps_are_left_out_of_the_bits(lost):
+    bits = importlib.import_module("hebbcheck.reports.capacity_bits")
+    cells = [
+        {"replicate": r, "seed": r, "method": method, "F": 128} for method in ("gd", "ntk") for r in (0, 1)
+    ]
+    kept = {"total": 5000, "bits": 6, "width": 4, "factor": 1.0}
+    left = {"one search": cells[:3], "a method": cells[:2], "everything": []}[lost]
+    summary = bits.report(Settings(), cells, [kept if c in left else {"total": None} for c in cells])
+    assert len(summary.replicates) == (0 if lost == "everything" else 2)
+    assert set(summary.attributes) - {"least"} == {c["method"] for c in left}

@@ -95,7 +95,7 @@ def _hypothesis(search: Search, seed: int, examples: int) -> None:
         if hunt.rejects(raw, seen):
             hypothesis.reject()
         if seen.ratio is not None and not seen.degenerate:
-            hypothesis.target(float(np.clip(-seen.open, -1e300, 1e300)), label="relative slack")
+            hypothesis.target(float(np.clip(-seen.followed, -1e300, 1e300)), label="relative slack")
 
     with steady_draws(), suppress(_Broken, hypothesis.errors.Unsatisfiable):
         attack()

@@ -31,7 +31,7 @@ def descend(search: Search, rng: np.random.Generator, steps: int) -> None:
     Those that attain equality by their slack, the others by that of the relations that they do not attain.
     """
     starts = [(0.0, raw, _slack) for raw in search.equal]
-    starts += [(ratio, raw, _open) for ratio, raw in search.closest()]
+    starts += [(ratio, raw, _followed) for ratio, raw in search.closest()]
     movable = [s for s in starts if any(name in s[1].arrays for name in search.claim.family.free)]
     for ratio, raw, nearness in movable:
         if _climb(search, ratio, raw, nearness, rng, steps // len(movable)):
@@ -42,8 +42,8 @@ def _slack(seen: Seen) -> float:
     return math.inf if seen.ratio is None else seen.ratio
 
 
-def _open(seen: Seen) -> float:
-    return seen.open
+def _followed(seen: Seen) -> float:
+    return seen.followed
 
 
 def _climb(

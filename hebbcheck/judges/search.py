@@ -46,8 +46,8 @@ class Seen:
     further: float = math.inf
 
     @property
-    def open(self) -> float:
-        """How near the instance is to breaking a relation that it does not attain, if there is one.
+    def followed(self) -> float:
+        """The relative slack that a search follows: of the relations that are not attained, if there are any.
 
         Of several relations one may be attained on all instances; a search that followed it would attack no other.
         """
@@ -174,11 +174,11 @@ class Search:
         """Keep the tightest instance of each set of sizes, for the tightest few of these."""
         if seen.ratio == 0:
             self.equal.append(raw)
-        if seen.open == 0:
+        if seen.followed == 0:
             return
         sizes = raw.describe()
-        if seen.open < self.nearest.get(sizes, (math.inf,))[0]:
-            self.nearest[sizes] = (seen.open, raw)
+        if seen.followed < self.nearest.get(sizes, (math.inf,))[0]:
+            self.nearest[sizes] = (seen.followed, raw)
         if len(self.nearest) > NEAREST:
             del self.nearest[max(self.nearest, key=lambda key: self.nearest[key][0])]
 

@@ -20,7 +20,7 @@ from .mlp import GatedMLP, host_map
 if TYPE_CHECKING:
     from .units import Units
 
-WIDEST = 2**31
+LARGEST_WIDTH = 2**31
 """Widths beyond this are mistakes."""
 
 
@@ -129,9 +129,9 @@ def build(
     facts = _facts(keys, values, map)
     if width is not None:
         width = whole_number("width", width)
-        if width > WIDEST:
+        if width > LARGEST_WIDTH:
             raise HebbcheckError(
-                f"width={width} is out of range; at most {WIDEST} fits an array; try a smaller one"
+                f"width={width} is out of range; at most {LARGEST_WIDTH} fits an array; try a smaller one"
             )
     seed = whole_number("seed", seed, least=0)
     try:
