@@ -6,21 +6,23 @@ error wherever it is raised (out of memory, a solve that did not converge): it i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from . import memories
+from . import forecast, memories
 from .checks import whole_number
 from .errors import HebbcheckError
-from .memories.construction import FactTable, fact_table
+from .memories.construction import fact_table, room_for
 from .memories.first_width import first_storing
 
 WIDEST = 2**17
 MOST_ENTRIES = 2**27
 """The largest F x m of a feature matrix that is tried: a gigabyte in float64."""
+
+NEXT = 16
+"""Further widths that are judged where units are the same at every width: each costs little."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,8 @@ class Found:
 
     `width`: the smallest width that stores all facts, None where none up to `widest` does.  `exact`: every smaller
     width was ruled out; otherwise only the one before it and those in `tried` (width -> stored) were.  `units`: how
-    many hidden units were computed in all.  `monotone`: of the widths tried, those that store are the wider ones.
+    many hidden units were computed in all.  `reason`: why no width can store the facts, where this is known without a
+    search.  `monotone`: of the widths tried, those that store are the wider ones.
     """
 
     width: int | None
@@ -37,27 +40,12 @@ class Found:
     exact: bool
     units: int
     tried: dict[int, bool] = field(default_factory=dict)
+    reason: str = ""
 
     @property
     def monotone(self) -> bool:
         in_order = [stored for _, stored in sorted(self.tried.items())]
         return in_order == sorted(in_order)
-
-
-def smallest_width(x: Any) -> int:
-    """The smallest width m at which the instance's memory stores every fact (positive margins), features nested in m.
-
-    Starts where W = 3 m d = 8 F log F, gallops to a bracket and bisects integers: the memory of that width stores all
-    facts, that of the width before it does not.  Where storing is not monotone in m, smaller widths may store them by
-    luck.  Raises HebbcheckError where no width within reach stores them.
-    """
-    widest = max(1, min(WIDEST, MOST_ENTRIES // int(x.F)))
-    found = search(lambda m: x.replace(m=m).stores_all, start=_start(x), widest=widest)
-    if found.width is None:
-        raise HebbcheckError(
-            f"no width up to {widest} stores all facts; a capacity needs one that does; try fewer facts or a larger d"
-        )
-    return found.width
 
 
 def of(
@@ -74,9 +62,11 @@ def of(
 ) -> Found:
     """The smallest width at which `memories.build(name, keys, values, map, seed=seed, **options)` stores every fact.
 
-    Where hidden units are the same at every width (bilinear, ntk) the answer is exact and no memory is built.
-    Elsewhere widths are tried by `search`: from the exact answer without the ridge (diagonal, whitened), where there is
-    one, else from `start` (the predicted width) with the construction's cheaper options and then from what these find.
+    Where hidden units are the same at every width (bilinear, ntk) the answer is exact, no memory is built and no start
+    is needed.  Elsewhere widths are tried by `search`: from the exact answer without the ridge (diagonal, whitened),
+    where there is one, else from `start` (what `forecast.start` expects of these keys and values) with the
+    construction's cheaper options and then from what these find.  Facts that no memory can tell apart are not searched.
+    `around`: how many widths below and above the answer are tried as well, to see whether wider memories keep it.
     Stored means positive margins, whatever `margin` a trained memory is asked for.
     """
     facts = fact_table(keys, values, map)
@@ -88,41 +78,51 @@ def of(
     construction.check_options(options)
     seed = whole_number("seed", seed, least=0)
     start = None if start is None else whole_number("start", start)
-    widest = (
-        max(1, min(WIDEST, MOST_ENTRIES // facts.F)) if widest is None else whole_number("widest", widest)
-    )
-    around = around or (int(not construction.stops_early), 1)
+    widest = widest_within(facts.F) if widest is None else whole_number("widest", widest)
+    around = None if around is None else _pair(around)
+    reason = facts.indistinct(construction.even(**options))
+    if reason:
+        return Found(None, widest, True, 0, reason=reason)
 
     def stores(m: int, **cheap: Any) -> bool:
         memory = memories.build(name, keys, values, map, width=m, seed=seed, **(options | cheap))
         return memory.stores(keys, values, map)
 
-    units = construction.units(facts, seed, **options)
-    if units is not None:
-        first = first_storing(units, facts, widest)
-        if units.exact:
-            judged = {m: m == first.width for m in first.judged}
-            return Found(first.width, widest, True, first.units, judged)
-        near, step = (predicted(name, facts), None) if first.width is None else (first.width, 1)
-        found = search(stores, start=near, widest=widest, step=step, around=around)
-        return replace(found, units=found.units + first.units)
-    start = predicted(name, facts) if start is None else start
-    if construction.cheaper:
-        rough = search(partial(stores, **construction.cheaper), start=start, widest=widest)
-        if rough.width is None:
-            return rough
-        found = search(stores, start=rough.width, widest=widest, step=1, around=around)
-        return replace(found, units=found.units + rough.units)
-    if construction.stops_early:
-        return search(stores, start=start, widest=widest, step=1, around=around)
-    return search(stores, start=start, widest=widest, around=around)
+    with room_for(f"the search for the width of {name!r} for {facts.F} facts", "a smaller widest="):
+        units = construction.units(facts, seed, **options)
+        if units is not None and units.exact:
+            first = first_storing(units, facts, widest, further=(around or (0, NEXT))[1])
+            return Found(first.width, widest, True, first.units, first.judged)
+        around = around or (int(not construction.stops_early), 1)
+        if units is not None:
+            first = first_storing(units, facts, widest)
+            step = None if first.width is None else 1
+            near = first.width or start or forecast.start(name, facts)
+            return _after(first.units, search(stores, start=near, widest=widest, step=step, around=around))
+        near, step = start or forecast.start(name, facts), int(construction.stops_early) or None
+        if not construction.cheaper:
+            return search(stores, start=near, widest=widest, step=step, around=around)
+        rough = search(partial(stores, **construction.cheaper), start=near, widest=widest, step=step)
+        sharp = {"start": widest, "step": None} if rough.width is None else {"start": rough.width, "step": 1}
+        return _after(rough.units, search(stores, widest=widest, around=around, **sharp))
 
 
-def predicted(name: str, facts: FactTable) -> int:
-    """The width at which a search starts: about what random facts on the sphere need."""
-    F, parameters = facts.F, 2 * facts.d + facts.d_v
-    needed = 3.8 * F + 2.5 * parameters if name == "gd" else 6.2 * F * math.log(max(F, 2))
-    return max(1, round(needed / parameters))
+def widest_within(F: int) -> int:
+    """The widest memory of F facts that is tried unless another is asked for."""
+    return max(1, min(WIDEST, MOST_ENTRIES // F))
+
+
+def _after(units: int, found: Found) -> Found:
+    return replace(found, units=found.units + units)
+
+
+def _pair(around: Any) -> tuple[int, int]:
+    if not isinstance(around, tuple | list) or len(around) != 2:
+        raise HebbcheckError(
+            f"around={around!r} is no pair; how many widths below and above are needed; try around=(1, 1)"
+        )
+    below, above = (whole_number("around", count, least=0) for count in around)
+    return below, above
 
 
 def search(
@@ -179,8 +179,3 @@ def _bracket(stores: Callable[[int], bool], start: int, widest: int, step: int) 
         if stores(m):
             return low, m
     return None
-
-
-def _start(x: Any) -> int:
-    F, d = int(x.F), int(x.d)
-    return max(1, round(8 * F * math.log(max(F, 2)) / (3 * d)))

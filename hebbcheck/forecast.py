@@ -11,6 +11,7 @@ By the normal law sum_ij P(margin_ij <= 0) pairs are expected to fail at width m
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from .arrays import to_host
-from .memories.construction import fact_table
+from .checks import finite_number
+from .memories.construction import FactTable, fact_table
 
 FAILING = 5.0
 """Expected failing pairs at the smallest width that stores all facts, about, on spheres.
@@ -50,6 +52,7 @@ def unwhitened_width(keys: Any, values: Any, map: Any = None, failing: float = F
 
     keys F x d, values |V| x d_v, map (F,), as `memories.build` takes them.
     """
+    failing = finite_number("failing", failing, least=0)
     facts = fact_table(keys, values, map)
     gamma, variance = moments(to_host(facts.keys), to_host(facts.values), facts.map)
     competing = facts.map[:, None] != np.arange(gamma.shape[1])[None, :]
@@ -67,3 +70,10 @@ def unwhitened_width(keys: Any, values: Any, map: Any = None, failing: float = F
     if excess(np.log(WIDEST)) > 0:
         return float("inf")
     return float(np.exp(brentq(excess, 0.0, np.log(WIDEST), xtol=1e-4)))
+
+
+def start(name: str, facts: FactTable) -> int:
+    """The width at which a search for the smallest one starts: about what random facts on the sphere need."""
+    F, parameters = facts.F, 2 * facts.d + facts.d_v
+    needed = 3.8 * F + 2.5 * parameters if name == "gd" else 6.2 * F * math.log(max(F, 2))
+    return max(1, round(needed / parameters))

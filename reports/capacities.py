@@ -82,7 +82,7 @@ def of(found: Iterable[Record], method: str, tied: bool) -> list[Record]:
 def numbers(own: Sequence[Record]) -> dict[str, float]:
     """What claims may name, of one replicate.
 
-    `<ratio>`: the geometric mean over the sizes at which both methods have a width; `_low` and `_high`: its ends.
+    `<ratio>`: the geometric mean over the sizes at which both methods have a width.
     `exponent_<method>`: of W in F log F, over the sizes at which it has one; `stored_<method>`: the share of the sizes
     that some width stores (of the exact kernel: that it stores; `stored_last`: of the largest ones).
     `steep_<method>`: 1 if the exponent is at least 1.25, or if the method has no width at a size that the exact kernel
@@ -93,8 +93,6 @@ def numbers(own: Sequence[Record]) -> dict[str, float]:
         for name, (one, other) in RATIOS.items():
             values = ratios(of(own, one, tied), of(own, other, tied))
             named[f"{name}{side}"] = float(np.exp(np.mean(np.log(values)))) if values else math.nan
-            named[f"{name}_low{side}"] = min(values, default=math.nan)
-            named[f"{name}_high{side}"] = max(values, default=math.nan)
         for method in METHODS:
             mine = of(own, method, tied)
             named[f"exponent_{method}{side}"] = slope(mine)
@@ -249,6 +247,14 @@ def told(found: Sequence[Record]) -> list[str]:
             said.append(
                 f"{TABLES[tied].capitalize()}: the exact quadratic kernel, the limit of ever wider unwhitened memories "
                 f"and of the NTK, stores the facts of no seed at F = {F}, d = {d}: there width does not help."
+            )
+    for (one, other), tied in product(RATIOS.values(), TABLES):
+        values = ratios(of(found, one, tied), of(found, other, tied))
+        if values:
+            said.append(
+                f"{TABLES[tied].capitalize()}: W of {LABELS[one]} over W of {LABELS[other]} is "
+                f"{number(float(np.exp(np.mean(np.log(values)))), 3)} (geometric mean; {number(min(values), 3)} to "
+                f"{number(max(values), 3)} over sizes and seeds)."
             )
     lost_methods = {r["method"] for r in searched if r["width"] is None}
     if lost_methods:

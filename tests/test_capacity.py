@@ -6,7 +6,7 @@ import pytest
 from hebbcheck import HebbcheckError, capacity
 from hebbcheck import geometry as geo
 from hebbcheck.arrays import Streams
-from hebbcheck.capacity import search, smallest_width
+from hebbcheck.capacity import search
 from hebbcheck.memories import build, construction_named
 from hebbcheck.memories.construction import fact_table, normal
 from hebbcheck.memories.first_width import first_storing
@@ -56,46 +56,26 @@ def test_features_are_nested_so_that_widths_can_be_compared():
 class Threshold:
     """Stores from some width on; counts how often it is asked."""
 
-    def __init__(self, least, F=64, d=16):
-        self.least, self.F, self.d, self.asked, self.width = least, F, d, [], 0
+    def __init__(self, least):
+        self.least, self.asked = least, []
 
-    def replace(self, m):
+    def __call__(self, m):
         self.asked.append(m)
-        self.width = m
-        return self
-
-    @property
-    def stores_all(self):
-        return self.width >= self.least
+        return m >= self.least
 
 
 @pytest.mark.parametrize("least", [1, 2, 3, 43, 44, 45, 63, 64, 65, 1000, 2**17 - 1, 2**17])
 def test_any_threshold_is_found_in_a_few_steps(least):
-    x = Threshold(least)
-    assert smallest_width(x) == least
-    assert len(x.asked) == len(set(x.asked)) <= 40
+    stores = Threshold(least)
+    assert search(stores, start=44, widest=2**17).width == least
+    assert len(stores.asked) == len(set(stores.asked)) <= 40
 
 
 def test_no_width_that_stores():
+    assert search(Threshold(1025), start=44, widest=1024).width is None
+    antipodal = geo.capacity(memory="whitened").draw({"F": 40, "d": 2}, Streams(0))
     with pytest.raises(HebbcheckError, match=r"no width up to 131072 .*try fewer facts"):
-        smallest_width(Threshold(2**17 + 1))
-    with pytest.raises(HebbcheckError, match="no width up to 1024 "):
-        smallest_width(Threshold(10**9, F=2**17))
-    duplicates = geo.facts(keys=geo.anything).draw(
-        {"F": 4, "d": 3, "m": 2, "delta": 0.1}, Streams(0), choice="keys: one point"
-    )
-    with pytest.raises(HebbcheckError, match="no width"):
-        smallest_width(Never(duplicates))
-
-
-class Never:
-    """An instance whose keys are equal: no width is worth trying at full size here."""
-
-    def __init__(self, x):
-        self.x, self.F, self.d = x, 2**20, x.d
-
-    def replace(self, m):
-        return self.x.replace(m=m)
+        antipodal.m  # noqa: B018
 
 
 def facts(F, d, seed, tied=False):
@@ -233,6 +213,8 @@ def test_a_ridge_may_store_what_the_projector_does_not():
         ({"seed": "x"}, "seed='x'"),
         ({"widest": -3}, "widest=-3"),
         ({"start": 0.5}, "start=0.5"),
+        ({"around": 3}, "around=3 is no pair"),
+        ({"around": (1, -2)}, "around=-2"),
     ],
 )
 def test_what_cannot_be_searched_with_is_refused(given, said):
@@ -240,11 +222,66 @@ def test_what_cannot_be_searched_with_is_refused(given, said):
         capacity.of("bilinear", np.eye(3), np.eye(3), **given)
 
 
-def test_no_width_stores_what_features_cannot_tell_apart():
-    keys = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-    for name in ("bilinear", "whitened", "data_dependent"):
-        found = capacity.of(name, keys, np.eye(3), widest=64)
-        assert found.width is None and found.widest == 64
+EVEN = {
+    "bilinear": {},
+    "diagonal": {},
+    "whitened": {},
+    "data_dependent": {},
+    "gd": {},
+    "ntk": {"gate": "identity"},
+}
+
+
+@pytest.mark.parametrize("name", EVEN)
+@pytest.mark.parametrize(
+    ("rows", "values", "said"),
+    [
+        ([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]], np.eye(3), "keys 0 and 1 are opposite"),
+        ([[0.0, 1.0], [1.0, 0.0], [-0.0, 1.0]], np.eye(3), "keys 0 and 2 are equal"),
+        (
+            [[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]],
+            [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]],
+            "values 0 and 2 are equal",
+        ),
+    ],
+)
+def test_facts_that_nothing_can_tell_apart_are_not_searched(name, rows, values, said):
+    found = capacity.of(name, np.array(rows), np.array(values), widest=64, **EVEN[name])
+    assert (found.width, found.widest, found.exact, found.units) == (None, 64, True, 0)
+    assert found.reason == said
+    built = build(name, np.array(rows), np.array(values), width=64, **EVEN[name])
+    assert np.min(built.margins(np.array(rows), np.array(values))) <= 1e-12
+
+
+def test_what_can_be_told_apart_is_searched():
+    keys = np.array([[1.0, 0.0], [-1.0, 0.0], [1.0, 0.0]])
+    for name, options in (("ntk", {}), ("gd", {"biases": True}), ("gd", {"gate": "relu"})):
+        assert capacity.of(name, keys, np.eye(2), [0, 1, 0], widest=64, **options).width
+    assert capacity.of("bilinear", keys, np.eye(2), [1, 1, 1], widest=64).width
+    three = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])  # equal values that no fact has
+    assert capacity.of("bilinear", np.eye(2), three, [0, 0], widest=64).width
+
+
+@pytest.mark.parametrize("name", ["bilinear", "ntk"])
+def test_next_widths_are_judged_as_a_memory_of_each_would_be(name):
+    lost = 0
+    for seed in range(12):
+        keys, values, f = facts(12, 16, seed)
+        found = capacity.of(name, keys, values, f, seed=seed, widest=400, around=(0, 40))
+        wider = {m: stored for m, stored in found.tried.items() if m > found.width}
+        assert list(wider) == list(range(found.width + 1, min(found.width + 40, 400) + 1))
+        for m, stored in wider.items():
+            assert build(name, keys, values, f, width=m, seed=seed).stores(keys, values, f) == stored
+        lost += not found.monotone
+    assert lost >= 1  # of a bilinear memory or an NTK some wider one loses facts again
+
+
+def test_where_the_cheaper_memories_store_nothing_the_given_ones_are_tried(monkeypatch):
+    keys, values, f = facts(16, 8, 0)
+    expected = capacity.of("data_dependent", keys, values, f, widest=64).width
+    kind = type(construction_named("data_dependent"))
+    monkeypatch.setattr(kind, "cheaper", {"ridge": 1e9})  # as good as no whitening
+    assert capacity.of("data_dependent", keys, values, f, widest=16).width == expected
 
 
 @pytest.mark.parametrize("error", [MemoryError("no memory"), HebbcheckError("a solve"), ZeroDivisionError()])
@@ -272,3 +309,14 @@ def test_searches_reach_both_ends():
     for least in (1, 2, 19, 20):
         assert search(lambda m, least=least: m >= least, start=7, widest=20).width == least
     assert search(lambda m: False, start=7, widest=20).width is None
+
+
+def test_memory_that_runs_out_is_said_in_one_line(monkeypatch):
+    def exhausted(*args, **kwargs):
+        raise MemoryError
+
+    monkeypatch.setattr(capacity, "first_storing", exhausted)
+    with pytest.raises(
+        HebbcheckError, match="the search for the width of 'bilinear' for 3 facts ran out of memory"
+    ):
+        capacity.of("bilinear", np.eye(3), np.eye(3))

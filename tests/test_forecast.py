@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hebbcheck import capacity
+from hebbcheck import HebbcheckError, capacity
 from hebbcheck import geometry as geo
 from hebbcheck.arrays import Streams, stream
 from hebbcheck.forecast import moments, unwhitened_width
@@ -50,3 +50,9 @@ def test_one_pair_of_equal_values_is_stored_at_no_width():
     assert unwhitened_width(keys, values, f) < np.inf
     values[1] = values[0]
     assert unwhitened_width(keys, values, f) == np.inf
+
+
+@pytest.mark.parametrize("failing", [-1, np.nan, np.inf, "five", True])
+def test_a_number_of_failing_pairs_is_checked(failing):
+    with pytest.raises(HebbcheckError, match="failing="):
+        unwhitened_width(np.eye(3), np.eye(3), failing=failing)

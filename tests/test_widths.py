@@ -98,7 +98,10 @@ def test_numbers_by_hand():
     own += [record("ntk", 10, 240), record("ntk", 20, None)]
     named = capacities.numbers(own)
     assert named["dd_gd"] == pytest.approx(math.sqrt(6 * 9))
-    assert (named["dd_gd_low"], named["dd_gd_high"]) == (6, 9)
+    said = [note for note in capacities.told([r | {"exact": True} for r in own]) if "geometric mean" in note]
+    assert said[0] == (
+        "Tied: W of data-dependent over W of gradient descent is 7.35 (geometric mean; 6 to 9 over sizes and seeds)."
+    )
     assert (
         named["ntk_dd"] == pytest.approx(20) and named["stored_ntk"] == 1 / 2
     )  # no ratio where there is no width

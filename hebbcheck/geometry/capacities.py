@@ -8,11 +8,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from .. import forecast
 from ..arrays import NUMPY, Backend, Streams
-from ..capacity import smallest_width
+from ..capacity import search, widest_within
 from ..errors import HebbcheckError
 from ..inputs import Raw
 from ..instance import Instance
+from ..memories.construction import fact_table
 from .facts import Facts, prepared
 from .shapes import Shape, sphere
 
@@ -22,8 +24,22 @@ class Capacity(Instance):
 
     @cached_property
     def m(self) -> int:
-        """The smallest width, found by search."""
-        return smallest_width(self)
+        """The smallest width whose memory stores every fact while that before it does not, features nested in m.
+
+        Where storing is not monotone in m, smaller widths may store them by luck.  Raises HebbcheckError where no width
+        within reach stores them.
+        """
+        widest = widest_within(int(self.F))
+        start = forecast.start(
+            self.raw.memory, fact_table(self._floats("keys"), self._floats("values"), self.map)
+        )
+        found = search(lambda m: self.replace(m=m).stores_all, start=start, widest=widest)
+        if found.width is None:
+            raise HebbcheckError(
+                f"no width up to {widest} stores all facts; a capacity needs one that does; try fewer facts or a "
+                "larger d"
+            )
+        return found.width
 
     @property
     def W(self) -> int:

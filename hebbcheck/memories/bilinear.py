@@ -37,6 +37,9 @@ class Bilinear(Memory, Construction):
     def units(self, facts: FactTable, seed: int, **options: Any) -> Units | None:
         return Sketched(facts, seed)
 
+    def even(self, **options: Any) -> bool:
+        return True
+
     def _sketched(
         self, facts: FactTable, width: int | None, seed: int, readout: Callable[[Any, Any], Any]
     ) -> GatedMLP:

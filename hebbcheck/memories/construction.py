@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import array_api_compat
 import numpy as np
 
-from ..arrays import Streams
+from ..arrays import Streams, to_host
 from ..checks import whole_number
 from ..discovery import nearest
 from ..errors import HebbcheckError
@@ -51,6 +52,10 @@ class Construction:
         """The hidden units, where they are the same at every width up to a common factor."""
         return None
 
+    def even(self, **options: Any) -> bool:
+        """Whether the memory answers x and -x alike, whatever its weights."""
+        return False
+
     def options(self) -> dict[str, Any]:
         """The options with their defaults."""
         given = inspect.signature(self.construct).parameters
@@ -76,6 +81,24 @@ class FactTable:
     def codes(self) -> Any:
         """F x d_v, each key's own value."""
         return self.xp.take(self.values, self.index(self.map), axis=0)
+
+    def indistinct(self, even: bool) -> str:
+        """Why no memory stores all facts, "" where nothing is in the way: equal values, or equal keys with two values.
+
+        `even`: opposite keys count as equal.  A score or an output that two facts share leaves a margin of at most 0.
+        """
+        values, keys = np.array(to_host(self.values)), np.array(to_host(self.keys))
+        for i, j in _repeated(values):
+            if np.any((self.map == i) | (self.map == j)):
+                return f"values {i} and {j} are equal"
+        signs = np.ones(self.F)
+        if even:
+            first = np.argmax(keys != 0, axis=1)
+            signs = np.sign(keys[np.arange(self.F), first])
+        for i, j in _repeated(keys * signs[:, None]):
+            if self.map[i] != self.map[j]:
+                return f"keys {i} and {j} are {'equal' if signs[i] == signs[j] else 'opposite'}"
+        return ""
 
     def index(self, host: np.ndarray) -> Any:
         """Whole numbers of the host beside the keys."""
@@ -134,14 +157,8 @@ def build(
                 f"width={width} is out of range; at most {LARGEST_WIDTH} fits an array; try a smaller one"
             )
     seed = whole_number("seed", seed, least=0)
-    try:
+    with room_for(f"building {name!r} of width {width} for {facts.F} facts", "a smaller width"):
         made = construction.construct(facts, width=width, seed=seed, **options)
-    except (MemoryError, RuntimeError) as error:
-        if isinstance(error, MemoryError) or "memory" in str(error):
-            raise HebbcheckError(
-                f"building {name!r} of width {width} for {facts.F} facts ran out of memory; try a smaller width"
-            ) from error
-        raise
     if not all(bool(facts.xp.all(facts.xp.isfinite(part))) for part in made.parameters.values()):
         raise HebbcheckError(
             f"building {name!r} of width {made.width} gave parameters that are not finite; keys and values of ordinary "
@@ -156,6 +173,17 @@ def build(
         **made.settings,
     }
     return replace(made.alike(keys), settings=settings)
+
+
+@contextmanager
+def room_for(work: str, remedy: str) -> Iterator[None]:
+    """Where memory runs out, on the host or a device, one line says in which work."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, MemoryError) or "memory" in str(error):
+            raise HebbcheckError(f"{work} ran out of memory; more of it is needed; try {remedy}") from error
+        raise
 
 
 def found(known: dict[str, Construction], name: str) -> Construction:
@@ -190,6 +218,15 @@ def one_of(option: str, value: Any, allowed: Iterable[Any]) -> Any:
 def _unknown_option(name: str, option: str, allowed: dict[str, Any]) -> str:
     there = f"it has {', '.join(allowed)}" if allowed else "it has none"
     return f"{name!r} has no option {option!r}; {nearest(option, allowed) or there}"
+
+
+def _repeated(rows: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Pairs of equal rows: each row that has come before, with the first one like it."""
+    seen: dict[bytes, int] = {}
+    for j, row in enumerate(rows + 0.0):  # -0.0 equals 0.0
+        i = seen.setdefault(row.tobytes(), j)
+        if i != j:
+            yield i, j
 
 
 def _table(role: str, given: Any) -> Any:

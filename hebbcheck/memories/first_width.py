@@ -14,22 +14,28 @@ from .units import Units
 
 @dataclass(frozen=True)
 class First:
-    """The smallest width that stores all facts (None: none does), the widths judged, and the units computed."""
+    """The smallest width that stores all facts (None: none does), the widths judged, and the units computed.
+
+    `judged`: width -> whether it stores all facts.
+    """
 
     width: int | None
-    judged: list[int]
+    judged: dict[int, bool]
     units: int
 
 
-def first_storing(units: Units, facts: FactTable, widest: int, blocks: tuple[int, int] = (32, 1024)) -> First:
-    """The smallest width up to `widest` that stores all facts.
+def first_storing(
+    units: Units, facts: FactTable, widest: int, further: int = 0, blocks: tuple[int, int] = (32, 1024)
+) -> First:
+    """The smallest width up to `widest` that stores all facts, and whether the `further` next ones do.
 
     A pair of a fact and a competitor whose margin is not positive rules a width out, and a pair's margin at every width
     is one running sum: so each width that is judged yields pairs that rule out many more, and only widths that none of
     the known pairs rules out are judged.  Nothing is assumed of widths in between.  O(F m (d + d_v)) operations for all
     widths up to the answer m, and 2 F |V| d_v for each that is judged.
     """
-    known, judged, done = Witnesses(facts), [], 0
+    known, done = Witnesses(facts), 0
+    judged: dict[int, bool] = {}
     outputs = facts.codes * 0
     while done < widest:
         count = min(max(blocks[0], min(done // 4, blocks[1])), widest - done)
@@ -39,15 +45,40 @@ def first_storing(units: Units, facts: FactTable, widest: int, blocks: tuple[int
         ruled_out = known.rule_out(outputs, Phi, B)
         while not ruled_out.all():
             r = int(np.argmin(ruled_out))
-            judged.append(done + r + 1)
-            found = known.learn(outputs + Phi[:, : r + 1] @ B[: r + 1, :])
+            reached = outputs + Phi[:, : r + 1] @ B[: r + 1, :]
+            found, m = known.learn(reached), done + r + 1
+            judged[m] = not found
             if not found:
-                return First(done + r + 1, judged, done + Phi.shape[1])
+                taken = done + Phi.shape[1]
+                later, more = _later(
+                    units, known, reached, (Phi[:, r + 1 :], B[r + 1 :, :]), min(further, widest - m)
+                )
+                judged |= {m + k: stored for k, stored in enumerate(later, 1)}
+                return First(m, judged, taken + more)
             ruled_out |= known.rule_out(outputs, Phi, B, newest=found)
             ruled_out[r] = True
         outputs = outputs + Phi @ B
         done += Phi.shape[1]
     return First(None, judged, done)
+
+
+def _later(
+    units: Units, known: Witnesses, outputs: Any, left: tuple[Any, Any], count: int
+) -> tuple[list[bool], int]:
+    """Whether the next `count` widths store all facts, and how many units they took beyond those `left`."""
+    (Phi, B), stored = left, []
+    taken = 0
+    for _ in range(count):
+        if Phi.shape[1] == 0:
+            Phi, B = units.take(1)
+            taken += Phi.shape[1]
+        if Phi.shape[1] == 0:  # no further unit changes anything
+            stored.append(True)
+            continue
+        outputs = outputs + Phi[:, :1] @ B[:1, :]
+        Phi, B = Phi[:, 1:], B[1:, :]
+        stored.append(not known.learn(outputs))
+    return stored, taken
 
 
 class Witnesses:

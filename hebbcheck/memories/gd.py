@@ -63,6 +63,9 @@ class GD(Construction):
             raise HebbcheckError(f"biases={biases!r} is neither True nor False; one of them is needed")
         return training.train(facts, initial(facts.d, facts.d_v, m, seed, biases), plan)
 
+    def even(self, gate: str = "identity", biases: bool = False, **options: Any) -> bool:
+        return gate == "identity" and not biases
+
 
 def initial(d: int, d_v: int, m: int, seed: int, biases: bool) -> dict[str, np.ndarray]:
     """Untrained parameters: each uniform within 1/sqrt(the number of inputs of its layer)."""

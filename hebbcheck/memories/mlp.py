@@ -59,7 +59,6 @@ class GatedMLP:
                 f"the parameters have shapes {said}; A and G of m x d, B of d_v x m and biases of m, m and d_v "
                 "are needed; check their shapes"
             )
-        object.__setattr__(self, "_converted", {})
 
     def __repr__(self) -> str:
         made = self.settings.get("construction", self.gate)
@@ -139,12 +138,10 @@ class GatedMLP:
         return queries
 
     def _beside(self, queries: Any) -> dict[str, Any]:
-        """The parameters in the queries' library, dtype and device, converted once for each."""
-        place = (type(queries), str(queries.dtype), str(array_api_compat.device(queries)))
-        converted: dict[tuple, dict[str, Any]] = self._converted  # type: ignore[attr-defined]
-        if place not in converted:
-            converted[place] = {name: alike(part, queries) for name, part in self.parameters.items()}
-        return converted[place]
+        """The parameters in the queries' library, dtype and device."""
+        if _place(self.A) == _place(queries):
+            return self.parameters
+        return {name: alike(part, queries) for name, part in self.parameters.items()}
 
     def _decoded(self, keys: Any, values: Any, map: Any) -> tuple[Any, Any, np.ndarray]:
         outputs = self(keys)
@@ -174,6 +171,10 @@ def host_map(map: Any, F: int, count: int) -> np.ndarray:
             f"map is no array of numbers; {F} whole numbers are needed; try a flat list"
         ) from None
     return index_map(held, F, count)
+
+
+def _place(array: Any) -> tuple[type, str, str]:
+    return type(array), str(array.dtype), str(array_api_compat.device(array))
 
 
 def _gated(queries: Any, theta: dict[str, Any], gate: str) -> Any:

@@ -38,6 +38,9 @@ class NTK(Construction):
     ) -> Units:
         return Hidden(facts, seed, Rule(facts, degree, gate))
 
+    def even(self, gate: str = "relu", **options: Any) -> bool:
+        return gate == "identity"
+
 
 class Rule:
     """How the rows of U and of P follow from Gaussian rows."""
