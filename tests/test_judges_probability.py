@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from judging import judged
+from scipy import stats
 
 import hebbcheck as hc
 from hebbcheck import counterexample, exp, sqrt
@@ -71,7 +72,8 @@ def test_what_a_supported_verdict_says():
         in finding.reason
     )
     assert "95% power" in finding.reason and told["cell"].startswith("n=")
-    assert finding.instances == 6 * told["trials"] and finding.violations > 0
+    last = counting.looks(0.1, LEVEL / 6 / counting.LOOKS)[-1]
+    assert told["trials"] <= last and last < finding.instances <= 6 * last and finding.violations > 0
     assert 6 <= len(finding.points) <= 200 and {"measured", "bound", "n", "draw"} <= set(finding.points[0])
 
 
@@ -188,7 +190,7 @@ def test_a_statement_given_a_draw_is_conditional():
     finding = judged(claim(below(0.95), fails_at_most=0.1, given=given))
     assert finding.outcome == "supported"
     assert finding.assumptions["u > 1/2"]["share_met"] == pytest.approx(0.5, abs=0.05)
-    assert finding.failures["trials"] >= counting.draws_needed(0.1, LEVEL / 6)
+    assert finding.instances >= 6 * counting.looks(0.1, LEVEL / 6 / counting.LOOKS)[0]
     assert judged(claim(below(0.9), fails_at_most=0.1, given=given)).outcome == "refuted"
 
 
@@ -303,6 +305,38 @@ def tail(draws, least, rate):
     return float(1 - inside)
 
 
+def chances(allowed, level, rate):
+    """The probabilities that a cell of this failure rate is refuted, or accepted early, from the looks' definition."""
+    drawn, open_ = 0, np.array([1.0])  # open_[k]: undecided, with k failures so far
+    refuted = accepted = 0.0
+    for look in counting.looks(allowed, level):
+        steps = stats.binom.pmf(np.arange(look - drawn + 1), look - drawn, rate)
+        open_, drawn = np.convolve(open_, steps), look
+        refuting = counting.fewest_refuting(drawn, allowed, level)
+        least = next(k for k in range(drawn + 1) if not counting.acceptable(k, drawn, allowed))
+        refuted, accepted = refuted + open_[refuting:].sum(), accepted + open_[:least].sum()
+        open_[refuting:] = open_[:least] = 0.0
+    return refuted, accepted
+
+
+@pytest.mark.parametrize("allowed", [0.5, 0.3, 0.1, 0.05])
+@pytest.mark.parametrize("cells", [1, 6])
+def test_early_looks_keep_level_and_power(allowed, cells):
+    level = LEVEL / cells / counting.LOOKS
+    looks = counting.looks(allowed, level)
+    assert list(looks) == sorted(looks) and len(looks) <= counting.LOOKS
+    assert chances(allowed, level, allowed)[0] <= LEVEL / cells
+    assert chances(allowed, level, counting.twice(allowed))[0] >= counting.POWER
+    assert chances(allowed, level, allowed / 8)[1] > 0.9  # what early looks are for
+
+
+def test_cells_far_from_what_is_allowed_are_drawn_no_further():
+    never = judged(claim(below(1.0), fails_at_most=0.1))
+    assert never.outcome == "supported" and never.instances == 6 * counting.FIRST_LOOK
+    always = judged(claim(below(0.0), fails_at_most=0.1))
+    assert always.outcome == "refuted" and always.instances == 6 * counting.FIRST_LOOK
+
+
 def test_limits_without_trials_and_at_the_ends():
     assert counting.limits(0, 0, 1e-4) == (0.0, 1.0)
     low, high = counting.limits(0, 50, 1e-4)
@@ -317,9 +351,8 @@ def test_the_level_is_shared_among_the_cells():
     results = [draws.measure(made, Settings(), task.params) for task in pilots]
     judging = gen.send(results)
     cells = {repr(task.params["numbers"]) for task in judging}
-    assert sum(task.params["draws"] for task in judging) == len(cells) * counting.draws_needed(
-        0.1, LEVEL / len(cells)
-    )
+    first = counting.looks(0.1, LEVEL / len(cells) / counting.LOOKS)[0]
+    assert sum(task.params["draws"] for task in judging) == len(cells) * first
 
 
 def test_pilot_and_judging_draws_are_different():

@@ -1,12 +1,12 @@
 """With probability at least 1 - delta: failures in independent draws.
 
 Refuted if the Clopper-Pearson lower limit of the failure rate exceeds the allowed probability in some cell, at
-the level divided by the number of cells (`counting`).  Each cell has enough draws that twice the allowed rate
-would have been seen with 95% power; supported only then.  Pilot draws pick the cells (sizes, and what an adversary
-chooses) that come nearest to failing, and fresh draws judge them; what refutes is counted once more, without failures
-that rounding may have made.  A draw that misses an assumption or has no value
-is no trial: a statement under assumptions on drawn quantities is conditional, and is drawn until enough draws meet
-them.
+the level divided by the number of cells and of looks (`counting`).  Each cell has enough draws that twice the allowed
+rate would have been seen with 95% power; supported only then.  Cells where twice the allowed rate is ruled out early
+are drawn no further.  Pilot draws pick the cells (sizes, and what an adversary chooses) that come nearest to failing,
+and fresh draws judge them; what refutes is counted once more, without failures that rounding may have made.  A draw
+that misses an assumption or has no value is no trial: a statement under assumptions on drawn quantities is conditional,
+and is drawn until enough draws meet them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 
 from ..claim import Claim
+from ..inputs import Raw
 from ..settings import LEVEL, Settings
 from ..sweeps import Task
 from ..verdict import Finding, Outcome, Quantifier, nothing_judged
-from .cell_choice import Cell, groups_of_cells, scarce
-from .counting import POWER, draws_needed, limits
-from .draws import MEASURE, PILOT_DRAWS, drawn, nearest, pilot_task
+from .cell_choice import Cell, groups_of_cells, scarce, seconds_a_draw
+from .counting import LOOKS, POWER, acceptable, limits, looks
+from .draws import MEASURE, PILOT_DRAWS, drawn, measure, nearest, pilot_task
 from .dropped import needed_assumptions
 from .ladders import wording
 from .ladders.region import Region
@@ -38,17 +39,28 @@ MOST_DRAWS = (8000, 80_000)
 
 @dataclass
 class Tally:
-    """One cell and what its draws said."""
+    """One cell and what its draws said.
+
+    `level`: of one look.  `strict`: failures that rounding may have made do not count.
+    """
 
     cell: Cell
     level: float
-    needed: int
+    strict: bool = False
     results: list[dict] = field(default_factory=list)
     drawn: int = 0
     asked: list[Task] = field(default_factory=list)
 
     def total(self, name: str) -> int:
         return sum(r[name] for r in self.results)
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        return looks(self.cell["allowed"], self.level)
+
+    @property
+    def needed(self) -> int:
+        return self.looks[-1]
 
     @property
     def trials(self) -> int:
@@ -63,25 +75,33 @@ class Tally:
         return limits(self.failures, self.trials, self.level)
 
     @property
-    def refuted(self) -> bool:
+    def too_many(self) -> bool:
         return self.limits[0] > self.cell["allowed"]
 
     @property
-    def enough(self) -> bool:
-        return self.trials >= self.needed
+    def refuted(self) -> bool:
+        return self.strict and self.too_many
 
     @property
-    def excess(self) -> tuple[float, float]:
+    def accepted(self) -> bool:
+        return self.trials >= self.looks[0] and acceptable(self.failures, self.trials, self.cell["allowed"])
+
+    @property
+    def enough(self) -> bool:
+        return self.accepted or self.trials >= self.needed
+
+    @property
+    def excess(self) -> tuple[bool, float, float]:
         """How far beyond what is allowed: by the lower limit, then by the rate itself."""
         allowed = self.cell["allowed"]
-        return self.limits[0] - allowed, self.failures / max(self.trials, 1) - allowed
+        return self.refuted, self.limits[0] - allowed, self.failures / max(self.trials, 1) - allowed
 
-    def tasks(self, share: float, most: int) -> list[Task]:
-        """The draws that are still needed, if this share of them counts."""
-        missing = self.needed - self.trials
+    def tasks(self, wanted: int, share: float, most: int) -> list[Task]:
+        """The draws that are missing for the trials wanted, if this share of them counts."""
+        missing = wanted - self.trials
         count = min(math.ceil(missing / share) + 10 if 0 < share < 1 else missing, most - self.drawn)
         start, self.drawn = self.drawn, self.drawn + max(count, 0)
-        shared = {**self.cell, "role": "judged", "broken": None}
+        shared = {**self.cell, "role": "judged", "broken": None, **({"strict": True} if self.strict else {})}
         tasks = [
             Task(MEASURE, {**shared, "first": first, "draws": min(CHUNK, self.drawn - first)})
             for first in range(start, self.drawn, CHUNK)
@@ -104,10 +124,12 @@ def judge(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict],
         for cell in nearest([(cell, next(piloted)) for cell in group], _kept(group, len(groups), settings))
     ]
     shares = {_name(cell): _share(pilot) for cell, pilot in zip(cells, pilots, strict=True)}
-    level = LEVEL / len(chosen)
-    tallies = [Tally(cell, level, draws_needed(cell["allowed"], level)) for cell in chosen]
-    yield from _draw(tallies, shares, settings)
-    yield from _recount([tally for tally in tallies if tally.refuted])
+    tallies = [Tally(cell, LEVEL / len(chosen) / LOOKS) for cell in chosen]
+    for look in range(LOOKS):
+        yield from _draw([tally for tally in tallies if not tally.accepted], look, shares, settings)
+        yield from _recount([tally for tally in tallies if tally.too_many])
+        if any(tally.refuted for tally in tallies):
+            break
     needed = (yield from needed_assumptions(claim, settings)) if claim.test_needs else {}
     return _finding(claim, settings, tallies, pilots, needed)
 
@@ -126,15 +148,17 @@ def _share(pilot: dict) -> float:
 
 
 def _draw(
-    tallies: list[Tally], shares: dict[str, float], settings: Settings
+    tallies: list[Tally], look: int, shares: dict[str, float], settings: Settings
 ) -> Generator[list[Task], list[dict], None]:
-    """Draw each cell until it has the trials that it needs, or as many draws as the profile allows."""
+    """Draw each cell until it has the trials of this look, or as many draws as the profile allows."""
     for _ in range(ROUNDS):
         asked: list[tuple[Tally, Task]] = []
-        for tally in (t for t in tallies if not t.enough):
-            most = min(settings.by_profile(*MOST) * tally.needed, settings.by_profile(*MOST_DRAWS))
-            share = tally.trials / tally.drawn if tally.drawn else shares[_name(tally.cell)]
-            asked += [(tally, task) for task in tally.tasks(share, most)]
+        for tally in tallies:
+            wanted = tally.looks[min(look, len(tally.looks) - 1)]
+            if tally.trials < wanted:
+                most = min(settings.by_profile(*MOST) * tally.needed, settings.by_profile(*MOST_DRAWS))
+                share = tally.trials / tally.drawn if tally.drawn else shares[_name(tally.cell)]
+                asked += [(tally, task) for task in tally.tasks(wanted, share, most)]
         if not asked:
             return
         results = yield [task for _, task in asked]
@@ -143,13 +167,17 @@ def _draw(
 
 
 def _recount(tallies: list[Tally]) -> Generator[list[Task], list[dict], None]:
-    """Draw what refutes once more, counting a failure only where moving what it is made of does not undo it."""
-    asked = [
-        (tally, Task(MEASURE, {**task.params, "strict": True})) for tally in tallies for task in tally.asked
-    ]
-    results = (yield [task for _, task in asked]) if asked else []
-    for tally in tallies:
-        tally.results = [result for (owner, _), result in zip(asked, results, strict=True) if owner is tally]
+    """Draw what refutes once more, counting a failure only where moving what it is made of does not undo it.
+
+    Cheap cells first, until one refutes again.
+    """
+    for tally in sorted(tallies, key=lambda tally: seconds_a_draw(tally.cell["numbers"])):
+        if not tally.strict:
+            tally.strict = True
+            tally.asked = [Task(MEASURE, {**task.params, "strict": True}) for task in tally.asked]
+            tally.results = yield tally.asked
+        if tally.refuted:
+            return
 
 
 def _nothing_said(claim: Claim, settings: Settings, least: float) -> Finding:
@@ -204,16 +232,26 @@ def _tightness(tallies: list[Tally]) -> dict:
 
 
 def _failing_draws(claim: Claim, settings: Settings, tallies: list[Tally]) -> dict[str, dict]:
-    """Of the cells that refute: a failing draw of the smallest sizes, and the one that fails by most."""
+    """A failing draw of the smallest sizes where the rate was counted again, and the draw that fails by most."""
     failing = [
-        (r["worst_ratio"], drawn(claim, settings, tally.cell | {"role": "judged"}, r["worst"])[0])
+        (r["worst_ratio"], tally, r["worst"])
         for tally in tallies
-        if tally.refuted
         for r in tally.results
         if r["worst"] is not None
     ]
-    smallest = min(failing, key=lambda pair: pair[1].entries)[1]
-    return {"smallest": smallest.as_json(), "worst": min(failing, key=lambda pair: pair[0])[1].as_json()}
+    failing.sort(key=lambda found: found[0])
+
+    def stands(tally: Tally, index: int) -> bool:
+        single = {**tally.cell, "role": "judged", "broken": None, "first": index, "draws": 1, "strict": True}
+        return tally.refuted or bool(measure(claim, settings, single)["failures"])
+
+    def raw(tally: Tally, index: int) -> Raw:
+        return drawn(claim, settings, tally.cell | {"role": "judged"}, index)[0]
+
+    worst = next((tally, index) for _, tally, index in failing if stands(tally, index))
+    counted = [raw(tally, index) for _, tally, index in failing if tally.refuted]
+    smallest = min(counted, key=lambda raw: raw.entries)
+    return {"smallest": smallest.as_json(), "worst": raw(*worst).as_json()}
 
 
 def _decide(finding: Finding, tallies: list[Tally], worst: Tally) -> None:
