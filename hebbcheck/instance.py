@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -33,11 +34,7 @@ __all__ = [
 
 def _statistic(name: str, doc: str) -> property:
     def read(self: Instance) -> Any:
-        if name in self._statistics:
-            return self._statistics[name]
-        raise MissingInput(
-            f"the instance has no {name}; its family draws a kernel alone; state it over a family of facts"
-        )
+        return self._value_of(name)
 
     return property(read, doc=doc)
 
@@ -222,14 +219,17 @@ class Instance(Drawn):
 
     # -- statistics -----------------------------------------------------------------------------------------------
     @cached_property
-    def extrema(self) -> dict[str, statistics.Extremum]:
+    def extrema(self) -> Mapping[str, statistics.Extremum]:
         """Each cheap statistic with the pair that attains it, from one pass."""
         mu = 1.0 / float(self.numbers.get("d", 1))
         return statistics.summary(self._kernel, self._codes, self._values, self.map, mu)
 
-    @cached_property
-    def _statistics(self) -> dict[str, Any]:
-        return {name: extremum.value for name, extremum in self.extrema.items()}
+    def _value_of(self, name: str) -> Any:
+        if name in self.extrema:
+            return self.extrema[name].value
+        raise MissingInput(
+            f"the instance has no {name}; its family draws a kernel alone; state it over a family of facts"
+        )
 
     def _pairs(self, name: str) -> Any:
         return statistics.pairwise(self._kernel, self._codes, self._values, self.map, name)

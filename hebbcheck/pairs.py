@@ -3,7 +3,7 @@
 Facts t have codes c_t = v_f(t) and a kernel K; a pair has w = c_i - v_j and the interference Y_t = <w, c_t>,
 t != i.  Energies are sums over t of squares; the absorbed ("tilde") ones leave out every t with f(t) = j.
 The tables expand these sums, which is fast and cancels where Y is small against the codes; the pairs where it
-does are marked, and ``definition`` recomputes them from w itself.
+does are marked, and ``Definitions`` recomputes them from w itself.
 """
 
 from __future__ import annotations
@@ -131,15 +131,20 @@ class Rows:
 
     def __init__(self, kernel: Any, index: Any, diagonal: Any, mu: float = 0.0) -> None:
         xp = array_api_compat.array_namespace(diagonal)
-        self.index = index
+        self.index, self._mu = index, mu
         self.diagonal = xp.take(diagonal, index)
         facts = xp.arange(diagonal.shape[0], device=array_api_compat.device(diagonal))
         self.off = facts[None, :] != index[:, None]
         sizes = xp.sqrt(xp.abs(diagonal))
-        noise = kernel.resolution * xp.take(sizes, index)[:, None] * sizes[None, :]
-        K = kernel.take(index)
-        self.K = xp.where(self.off & (xp.abs(K) > noise), K, 0.0)
-        self.centered = xp.where(self.off & (xp.abs(K - mu) > noise), K - mu, 0.0)
+        self._noise = kernel.resolution * xp.take(sizes, index)[:, None] * sizes[None, :]
+        self._taken = kernel.take(index)
+        self.K = xp.where(self.off & (xp.abs(self._taken) > self._noise), self._taken, 0.0)
+
+    @cached_property
+    def centered(self) -> Any:
+        xp = array_api_compat.array_namespace(self.diagonal)
+        centered = self._taken - self._mu
+        return xp.where(self.off & (xp.abs(centered) > self._noise), centered, 0.0)
 
 
 def unit_rows(xp: Any, rows: Any) -> tuple[Any, Any]:
@@ -153,39 +158,117 @@ def own_values(p: Problem, rows: Rows) -> Any:
     return p.xp.take(p.f, rows.index)[:, None] == p.xp.arange(p.n, device=p.device)[None, :]
 
 
-def tables(p: Problem, rows: Rows) -> tuple[dict[str, Any], Any]:
-    """Every statistic over pairs for some rows (k x n each), and where cancellation makes them unreliable."""
-    xp = p.xp
-    own_value = xp.take(p.f, rows.index)
-    codes = xp.take(p.codes, rows.index, axis=0)
-    V, U, energy, energy_absorbed = value_tables(p, own_value, codes)
-    total = total_tables(p, own_value, U)
-    column = rows.K @ p.codes
-    crosstalk = xp.vecdot(column, codes)[:, None] - column @ p.values.T
-    competitor = p.absorb(rows.K) * U
-    absorbed = crosstalk - competitor
-    centered = absorbed - p.mu * total
-    norms, bad_kernel = _kernel_norms(p, rows)
-    root, root_absorbed = _root(xp, energy), _root(xp, energy_absorbed)
-    signal = rows.diagonal[:, None] * V
-    found = {
-        "gamma_min": signal + crosstalk,
-        "s_min": signal + competitor,
-        "z_max": xp.abs(absorbed),
-        "V_min": V,
-        "V_max": xp.abs(U),
-        "E_K_tilde": norms["tilde"] ** 2,
-        "E_K_centered": norms["centered"] ** 2,
-        "E_v": energy,
-        "E_v_tilde": energy_absorbed,
-        "kappa": coherence(xp, crosstalk, norms["all"], root),
-        "kappa_tilde": coherence(xp, absorbed, norms["tilde"], root_absorbed),
-        "kappa_centered": coherence(xp, centered, norms["centered"], root_absorbed),
-        "kappa_eff": quotient(xp, xp.abs(centered), root_absorbed),
-        "B_Y": xp.abs(total),
-    }
-    lost = energy_absorbed <= xp.take(p.thresholds, own_value)[:, None] + p.thresholds[None, :]
-    return found, lost | bad_kernel
+OF_KERNEL = ("E_K_tilde", "E_K_centered")
+"""Of the statistics over pairs those that do not depend on values."""
+LOSE_TILDE = ("z_max", "E_K_tilde", "kappa_tilde")
+LOSE_CENTERED = ("E_K_centered", "kappa_centered", "kappa_eff")
+"""Those whose tables lose what the competitor's term of the kernel (of K - mu) hides."""
+
+
+class Tables:
+    """Statistics over pairs for some rows (k x n each), worked out when asked for."""
+
+    def __init__(self, p: Problem, rows: Rows) -> None:
+        self.p, self.rows = p, rows
+
+    @cached_property
+    def own(self) -> Any:
+        return own_values(self.p, self.rows)
+
+    def __getitem__(self, name: str) -> Any:
+        xp = self.p.xp
+        V, U, energy, energy_absorbed = self._values
+        match name:
+            case "gamma_min":
+                return self._signal + self._crosstalk
+            case "s_min":
+                return self._signal + self._competitor
+            case "z_max":
+                return xp.abs(self._absorbed)
+            case "V_min":
+                return V
+            case "V_max":
+                return xp.abs(U)
+            case "E_K_tilde":
+                return self._tilde[1] ** 2
+            case "E_K_centered":
+                return self._centered_norms[1] ** 2
+            case "E_v":
+                return energy
+            case "E_v_tilde":
+                return energy_absorbed
+            case "kappa":
+                return coherence(xp, self._crosstalk, self._tilde[0], _root(xp, energy))
+            case "kappa_tilde":
+                return coherence(xp, self._absorbed, self._tilde[1], self._root_absorbed)
+            case "kappa_centered":
+                return coherence(xp, self._centered, self._centered_norms[1], self._root_absorbed)
+            case "kappa_eff":
+                return quotient(xp, xp.abs(self._centered), self._root_absorbed)
+            case "B_Y":
+                return xp.abs(self._total)
+        raise KeyError(name)
+
+    def unreliable(self, name: str) -> Any:
+        """Where cancellation leaves a table of this statistic without digits."""
+        bad = self.own & False if name in OF_KERNEL else self._lost
+        if name in LOSE_TILDE + LOSE_CENTERED:
+            bad = bad | self._tilde[2]
+        return bad | self._centered_norms[2] if name in LOSE_CENTERED else bad
+
+    @cached_property
+    def _own_value(self) -> Any:
+        return self.p.xp.take(self.p.f, self.rows.index)
+
+    @cached_property
+    def _codes(self) -> Any:
+        return self.p.xp.take(self.p.codes, self.rows.index, axis=0)
+
+    @cached_property
+    def _values(self) -> tuple[Any, Any, Any, Any]:
+        return value_tables(self.p, self._own_value, self._codes)
+
+    @cached_property
+    def _lost(self) -> Any:
+        thresholds = self.p.thresholds
+        return self._values[3] <= self.p.xp.take(thresholds, self._own_value)[:, None] + thresholds[None, :]
+
+    @cached_property
+    def _signal(self) -> Any:
+        return self.rows.diagonal[:, None] * self._values[0]
+
+    @cached_property
+    def _crosstalk(self) -> Any:
+        column = self.rows.K @ self.p.codes
+        return self.p.xp.vecdot(column, self._codes)[:, None] - column @ self.p.values.T
+
+    @cached_property
+    def _competitor(self) -> Any:
+        return self.p.absorb(self.rows.K) * self._values[1]
+
+    @cached_property
+    def _absorbed(self) -> Any:
+        return self._crosstalk - self._competitor
+
+    @cached_property
+    def _total(self) -> Any:
+        return total_tables(self.p, self._own_value, self._values[1])
+
+    @cached_property
+    def _centered(self) -> Any:
+        return self._absorbed - self.p.mu * self._total
+
+    @cached_property
+    def _root_absorbed(self) -> Any:
+        return _root(self.p.xp, self._values[3])
+
+    @cached_property
+    def _tilde(self) -> tuple[Any, Any, Any]:
+        return _kernel_norms(self.p, self.rows.K)
+
+    @cached_property
+    def _centered_norms(self) -> tuple[Any, Any, Any]:
+        return _kernel_norms(self.p, self.rows.centered)
 
 
 def value_tables(p: Problem, own_value: Any, codes: Any) -> tuple[Any, Any, Any, Any]:
@@ -206,20 +289,15 @@ def total_tables(p: Problem, own_value: Any, U: Any) -> Any:
     return total if p.bijective else total + (1 - p.counts)[None, :] * (U + p.norms[None, :])
 
 
-def _kernel_norms(p: Problem, rows: Rows) -> tuple[dict[str, Any], Any]:
-    """Norms of the kernel's rows (k x 1 for all t != i, k x n absorbed), and where these cancelled."""
-    xp, norms = p.xp, {}
-    bad = False
-    for name, entries in (("tilde", rows.K), ("centered", rows.centered)):
-        unit, largest = unit_rows(xp, entries)
-        squares = unit * unit
-        energy = xp.sum(squares, axis=1)[:, None]
-        rest = energy - p.absorb(squares)
-        bad = ((rest <= math.sqrt(p.eps) * energy) & (energy > 0)) | bad
-        norms[name] = largest[:, None] * _root(xp, rest)
-        if name == "tilde":
-            norms["all"] = largest[:, None] * xp.sqrt(energy)
-    return norms, bad
+def _kernel_norms(p: Problem, entries: Any) -> tuple[Any, Any, Any]:
+    """Norms of a kernel's rows, of all t != i (k x 1) and absorbed (k x n), and where these cancelled."""
+    xp = p.xp
+    unit, largest = unit_rows(xp, entries)
+    squares = unit * unit
+    energy = xp.sum(squares, axis=1)[:, None]
+    rest = energy - p.absorb(squares)
+    bad = (rest <= math.sqrt(p.eps) * energy) & (energy > 0)
+    return largest[:, None] * xp.sqrt(energy), largest[:, None] * _root(xp, rest), bad
 
 
 def _root(xp: Any, energy: Any) -> Any:
@@ -258,37 +336,83 @@ def interference(p: Problem, i: Any, j: Any) -> Interference:
     return Interference(w, Y, p.f[None, :] == j[:, None])
 
 
-def definition(p: Problem, rows: Rows, local: Any, j: Any) -> dict[str, Any]:
-    """Every statistic of some pairs (rows.index[local], j), from its definition: no sum is expanded."""
-    xp = p.xp
-    i = xp.take(rows.index, local)
-    pair = interference(p, i, j)
-    K = xp.take(rows.K, local, axis=0)
-    centered = xp.where(pair.rival, 0.0, xp.take(rows.centered, local, axis=0))
-    absorbed = xp.where(pair.rival, 0.0, pair.Y)
-    K_norm, K_norm_absorbed = _norms(xp, K), _norms(xp, xp.where(pair.rival, 0.0, K))
-    centered_norm = _norms(xp, centered)
-    Y_norm, Y_norm_absorbed = _norms(xp, pair.Y), _norms(xp, absorbed)
-    V = xp.vecdot(pair.w, xp.take(p.codes, i, axis=0))
-    crosstalk, crosstalk_absorbed = xp.vecdot(K, pair.Y), xp.vecdot(K, absorbed)
-    crosstalk_centered = xp.vecdot(centered, absorbed)
-    signal = xp.take(rows.diagonal, local) * V
-    return {
-        "gamma_min": signal + crosstalk,
-        "s_min": signal + xp.vecdot(K, pair.Y - absorbed),
-        "z_max": xp.abs(crosstalk_absorbed),
-        "V_min": V,
-        "V_max": xp.abs(xp.vecdot(pair.w, xp.take(p.values, j, axis=0))),
-        "E_K_tilde": K_norm_absorbed**2,
-        "E_K_centered": centered_norm**2,
-        "E_v": Y_norm**2,
-        "E_v_tilde": Y_norm_absorbed**2,
-        "kappa": coherence(xp, crosstalk, K_norm, Y_norm),
-        "kappa_tilde": coherence(xp, crosstalk_absorbed, K_norm_absorbed, Y_norm_absorbed),
-        "kappa_centered": coherence(xp, crosstalk_centered, centered_norm, Y_norm_absorbed),
-        "kappa_eff": quotient(xp, xp.abs(crosstalk_centered), Y_norm_absorbed),
-        "B_Y": xp.abs(xp.sum(absorbed, axis=1)),
-    }
+class Definitions:
+    """Statistics of some pairs (rows.index[local], j), when asked for, from their definitions: no sum is expanded."""
+
+    def __init__(self, p: Problem, rows: Rows, local: Any, j: Any) -> None:
+        self.p, self.rows, self.local, self.j = p, rows, local, j
+        self._i = p.xp.take(rows.index, local)
+
+    def __getitem__(self, name: str) -> Any:
+        xp, pair = self.p.xp, self._pair
+        match name:
+            case "gamma_min":
+                return self._signal + xp.vecdot(self._K, pair.Y)
+            case "s_min":
+                return self._signal + xp.vecdot(self._K, pair.Y - self._absorbed)
+            case "z_max":
+                return xp.abs(xp.vecdot(self._K, self._absorbed))
+            case "V_min":
+                return self._V
+            case "V_max":
+                return xp.abs(xp.vecdot(pair.w, xp.take(self.p.values, self.j, axis=0)))
+            case "E_K_tilde":
+                return self._K_norm_absorbed**2
+            case "E_K_centered":
+                return _norms(xp, self._centered) ** 2
+            case "E_v":
+                return _norms(xp, pair.Y) ** 2
+            case "E_v_tilde":
+                return self._Y_norm_absorbed**2
+            case "kappa":
+                return coherence(xp, xp.vecdot(self._K, pair.Y), _norms(xp, self._K), _norms(xp, pair.Y))
+            case "kappa_tilde":
+                product = xp.vecdot(self._K, self._absorbed)
+                return coherence(xp, product, self._K_norm_absorbed, self._Y_norm_absorbed)
+            case "kappa_centered":
+                product = xp.vecdot(self._centered, self._absorbed)
+                return coherence(xp, product, _norms(xp, self._centered), self._Y_norm_absorbed)
+            case "kappa_eff":
+                product = xp.abs(xp.vecdot(self._centered, self._absorbed))
+                return quotient(xp, product, self._Y_norm_absorbed)
+            case "B_Y":
+                return xp.abs(xp.sum(self._absorbed, axis=1))
+        raise KeyError(name)
+
+    @cached_property
+    def _pair(self) -> Interference:
+        return interference(self.p, self._i, self.j)
+
+    @cached_property
+    def _K(self) -> Any:
+        return self.p.xp.take(self.rows.K, self.local, axis=0)
+
+    @cached_property
+    def _absorbed(self) -> Any:
+        return self._without_rival(self._pair.Y)
+
+    @cached_property
+    def _centered(self) -> Any:
+        return self._without_rival(self.p.xp.take(self.rows.centered, self.local, axis=0))
+
+    @cached_property
+    def _V(self) -> Any:
+        return self.p.xp.vecdot(self._pair.w, self.p.xp.take(self.p.codes, self._i, axis=0))
+
+    @cached_property
+    def _signal(self) -> Any:
+        return self.p.xp.take(self.rows.diagonal, self.local) * self._V
+
+    @cached_property
+    def _K_norm_absorbed(self) -> Any:
+        return _norms(self.p.xp, self._without_rival(self._K))
+
+    @cached_property
+    def _Y_norm_absorbed(self) -> Any:
+        return _norms(self.p.xp, self._absorbed)
+
+    def _without_rival(self, entries: Any) -> Any:
+        return self.p.xp.where(self._pair.rival, 0.0, entries)
 
 
 def _norms(xp: Any, rows: Any) -> Any:

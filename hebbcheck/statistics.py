@@ -13,8 +13,9 @@ where a norm is 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import array_api_compat
@@ -140,36 +141,90 @@ def sense(name: str) -> int:
 
 def summary(
     kernel: Kernel, codes: Any, values: Any, mapping: np.ndarray, mu: float, *, block: int = 192
-) -> dict[str, Extremum]:
+) -> Mapping[str, Extremum]:
     """Every cheap statistic (Definitions B.9 to B.15, equations 25 to 34) with the pair that attains it.
+
+    Of few facts each is worked out when it is asked for: most claims ask for one or two.
 
     ``codes`` F x d, ``values`` n x d, ``mapping`` host integers (F,) with codes = values[mapping], ``mu`` the
     centre of the centred statistics.  Pairs are (i, j) with j a value's index; (i,) or (i, t) for the kernel's
     own statistics; () over an empty set and for the two sums.
     """
-    _check(codes, values, mapping, kernel.diagonal())
-    p = Problem(codes, values, mapping, mu)
     diagonal = kernel.diagonal()
+    _check(codes, values, mapping, diagonal)
+    p = Problem(codes, values, mapping, mu)
+    if p.F <= SCREEN_ABOVE:
+        return OnDemand(p, kernel, diagonal)
     best = Best([*SENSES, *OF_ROWS])
     at_once = threads.available(codes)
     with threads.one_for_products(codes):
         for index in _rows_that_matter(p, kernel, diagonal, best, block, at_once):
             _scan(p, Rows(kernel, index, diagonal, p.mu), best)
-    found = {
-        name: Extremum(e.value / p.scale ** SENSES.get(name, (1, 0))[1], e.pair)
-        for name, e in best.found.items()
-    }
+    found = {name: _unscaled(p, name, e) for name, e in best.found.items()}
     return _without_overflow({**found, **_of_diagonal(p.xp, diagonal)})
 
 
+class OnDemand(Mapping):
+    """The summary of few facts: a pass over all pairs for each statistic that is asked for."""
+
+    def __init__(self, p: Problem, kernel: Kernel, diagonal: Any) -> None:
+        self._p, self._kernel, self._diagonal = p, kernel, diagonal
+        self._of_diagonal = _of_diagonal(p.xp, diagonal)
+        self._found: dict[str, Extremum] = {}
+
+    def __getitem__(self, name: str) -> Extremum:
+        if name not in self._found:
+            self._found[name] = self._extremum(name)
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*SENSES, *OF_ROWS, *self._of_diagonal))
+
+    def __len__(self) -> int:
+        return len(SENSES) + len(OF_ROWS) + len(self._of_diagonal)
+
+    @cached_property
+    def _rows(self) -> Rows:
+        return Rows(self._kernel, self._p.indices(np.arange(self._p.F)), self._diagonal, self._p.mu)
+
+    @cached_property
+    def _tables(self) -> pairs.Tables:
+        return pairs.Tables(self._p, self._rows)
+
+    @cached_property
+    def _everything(self) -> list[pairs.Definitions]:
+        return _definitions(self._p, self._rows, *self._p.xp.nonzero(~pairs.own_values(self._p, self._rows)))
+
+    def _extremum(self, name: str) -> Extremum:
+        if name in self._of_diagonal:
+            return _unless_overflown(name, self._of_diagonal[name], self._of_diagonal)
+        best = Best([name])
+        with threads.one_for_products(self._p.codes):
+            if name in OF_ROWS:
+                _scan_kernel(self._p.xp, self._rows, best)
+            elif self._p.n > 1:
+                of_pairs = self._everything if _is_direct(self._p) else self._of_pairs(name)
+                _offer(self._rows, [name], of_pairs, best)
+        return _unless_overflown(name, _unscaled(self._p, name, best.found[name]), self._of_diagonal)
+
+    def _of_pairs(self, name: str) -> list[pairs.Definitions]:
+        return _definitions(self._p, self._rows, *_pairs_that_matter(self._p, self._tables, [name]))
+
+
+def _unscaled(p: Problem, name: str, e: Extremum) -> Extremum:
+    return Extremum(e.value / p.scale ** SENSES.get(name, (1, 0))[1], e.pair)
+
+
 def _without_overflow(found: dict[str, Extremum]) -> dict[str, Extremum]:
-    """NaN for what such numbers cannot hold: infinities that a pair attains, and all of a kernel that is infinite."""
-    infinite = not all(math.isfinite(found[name].value) for name in ("K_diag_min", "K_diag_max"))
+    """NaN for what such numbers cannot hold."""
+    return {name: _unless_overflown(name, e, found) for name, e in found.items()}
 
-    def lost(name: str, e: Extremum) -> bool:
-        return (infinite and name not in OF_VALUES) or bool(e.pair and math.isinf(e.value))
 
-    return {name: Extremum(math.nan, e.pair) if lost(name, e) else e for name, e in found.items()}
+def _unless_overflown(name: str, e: Extremum, of_diagonal: Mapping[str, Extremum]) -> Extremum:
+    """NaN for an infinity that a pair attains, and for all of a kernel that is infinite."""
+    infinite = not all(math.isfinite(of_diagonal[end].value) for end in ("K_diag_min", "K_diag_max"))
+    lost = (infinite and name not in OF_VALUES) or bool(e.pair and math.isinf(e.value))
+    return Extremum(math.nan, e.pair) if lost else e
 
 
 def gram_extrema(kernel: Kernel, *, block: int = 128) -> dict[str, Extremum]:
@@ -219,43 +274,65 @@ def _rows_that_matter(
 
 
 def _scan(p: Problem, rows: Rows, best: Best) -> None:
-    """Work out all pairs of some rows; what is offered as best comes from the definition."""
+    """Work out all pairs of some rows."""
     _scan_kernel(p.xp, rows, best)
     if p.n == 1:
         return
-    for local, j in pairs.chunks(p, *_pairs_that_matter(p, rows)):
-        for name, of_pairs in pairs.definition(p, rows, local, j).items():
-            k = int(p.xp.argmax(sense(name) * of_pairs))
-            best.offer(name, float(of_pairs[k]), (int(rows.index[int(local[k])]), int(j[k])))
+    if _is_direct(p):
+        of_pairs = p.xp.nonzero(~pairs.own_values(p, rows))
+    else:
+        of_pairs = _pairs_that_matter(p, pairs.Tables(p, rows), list(SENSES))
+    _offer(rows, list(SENSES), _definitions(p, rows, *of_pairs), best)
 
 
-def _pairs_that_matter(p: Problem, rows: Rows) -> tuple[Any, Any]:
+def _is_direct(p: Problem) -> bool:
+    return p.F * p.F * p.n <= DIRECT_SIZE
+
+
+def _definitions(p: Problem, rows: Rows, local: Any, j: Any) -> list[pairs.Definitions]:
+    return [pairs.Definitions(p, rows, *part) for part in pairs.chunks(p, local, j)]
+
+
+def _offer(rows: Rows, names: list[str], definitions: list[pairs.Definitions], best: Best) -> None:
+    """What is offered as best comes from the definition."""
+    for of_pairs in definitions:
+        for name in names:
+            found, xp = of_pairs[name], of_pairs.p.xp
+            k = int(xp.argmax(sense(name) * found))
+            pair = (int(rows.index[int(of_pairs.local[k])]), int(of_pairs.j[k]))
+            best.offer(name, float(found[k]), pair)
+
+
+def _pairs_that_matter(p: Problem, tables: pairs.Tables, names: list[str]) -> tuple[Any, Any]:
     """Those that the tables show as the best, and those for which the tables cannot be trusted."""
-    xp = p.xp
-    if p.F * p.F * p.n <= DIRECT_SIZE:
-        return xp.nonzero(~pairs.own_values(p, rows))
-    found, unreliable = pairs.tables(p, rows)
-    own = pairs.own_values(p, rows)
-    local, j = xp.nonzero(unreliable & ~own)
-    excluded = xp.reshape(own | unreliable, (-1,))
-    signed = (xp.where(excluded, -math.inf, sense(name) * xp.reshape(found[name], (-1,))) for name in found)
-    flat = sorted({int(xp.argmax(table)) for table in signed})
-    flat = [k for k in flat if not bool(excluded[k])]
+    xp, own = p.xp, tables.own
+    doubtful, flat = own & False, set()
+    for name in names:
+        unreliable = tables.unreliable(name)
+        excluded = xp.reshape(own | unreliable, (-1,))
+        signed = xp.where(excluded, -math.inf, sense(name) * xp.reshape(tables[name], (-1,)))
+        k = int(xp.argmax(signed))
+        flat |= set() if bool(excluded[k]) else {k}
+        doubtful = doubtful | unreliable
+    local, j = xp.nonzero(doubtful & ~own)
+    best = sorted(flat)
     return (
-        xp.concat([p.indices([k // p.n for k in flat]), local]),
-        xp.concat([p.indices([k % p.n for k in flat]), j]),
+        xp.concat([p.indices([k // p.n for k in best]), local]),
+        xp.concat([p.indices([k % p.n for k in best]), j]),
     )
 
 
 def _scan_kernel(xp: Any, rows: Rows, best: Best) -> None:
     unit, largest = pairs.unit_rows(xp, rows.K)
-    norms = largest * xp.sqrt(xp.vecdot(unit, unit))
-    row = int(xp.argmax(norms))
-    best.offer("E_K", float(norms[row]) ** 2, (int(rows.index[row]),))
-    row = int(xp.argmax(largest))
-    column = int(xp.argmax(xp.where(rows.off[row, :], xp.abs(rows.K[row, :]), -1.0)))
-    if bool(rows.off[row, column]):
-        best.offer("K_off_max", float(largest[row]), (int(rows.index[row]), column))
+    if "E_K" in best.found:
+        norms = largest * xp.sqrt(xp.vecdot(unit, unit))
+        row = int(xp.argmax(norms))
+        best.offer("E_K", float(norms[row]) ** 2, (int(rows.index[row]),))
+    if "K_off_max" in best.found:
+        row = int(xp.argmax(largest))
+        column = int(xp.argmax(xp.where(rows.off[row, :], xp.abs(rows.K[row, :]), -1.0)))
+        if bool(rows.off[row, column]):
+            best.offer("K_off_max", float(largest[row]), (int(rows.index[row]), column))
 
 
 def _of_diagonal(xp: Any, diagonal: Any) -> dict[str, Extremum]:

@@ -220,12 +220,13 @@ def test_tables_are_right_wherever_they_vouch_for_it(name, dtype):
     twin = twin_of(name, dtype)
     kernel, codes, values, mapping = on(Backend(dtype=dtype), *case_of(name))
     p = pairs.Problem(codes, values, mapping, float(twin.mu))
-    found, unreliable = pairs.tables(p, pairs.Rows(kernel, np.arange(p.F), kernel.diagonal(), float(twin.mu)))
-    for pair in twin.pairs:
-        for statistic, table in found.items():
+    tables = pairs.Tables(p, pairs.Rows(kernel, np.arange(p.F), kernel.diagonal(), float(twin.mu)))
+    for statistic in pairs.SENSES:
+        table, unreliable = tables[statistic], tables.unreliable(statistic)
+        for pair in twin.pairs:
             error = abs(unscaled(p, statistic, table[pair]) - twin.found[pair][statistic])
             assert unreliable[pair] or error <= twin.error[pair][statistic], (statistic, pair)
-    assert name not in SOUND or not unreliable[tuple(np.transpose(twin.pairs))].any()
+        assert name not in SOUND or not unreliable[tuple(np.transpose(twin.pairs))].any()
 
 
 SOUND = ("random", "given", "quadratic", "isotropic", "large", "small", "any map", "repeats", "one orthant")
@@ -494,3 +495,24 @@ def test_what_overflows_is_no_number(backend):
     lost = {name for name, e in found.items() if math.isnan(e.value)}
     assert lost == found.keys() - set(statistics.OF_VALUES)
     assert all(math.isnan(e.value) for e in alone.values())
+
+
+@pytest.mark.parametrize("name", ["random", "duplicate values", "isotropic", "clustered", "any map"])
+def test_statistics_do_not_depend_on_what_else_is_asked(name):
+    def fresh():
+        return statistics.summary(*on(Backend(), *case_of(name)), 0.25)
+
+    whole = dict(fresh())
+    assert set(whole) == {
+        *pairs.SENSES,
+        *statistics.OF_ROWS,
+        "K_diag_min",
+        "K_diag_max",
+        "trace",
+        "diag_sq_sum",
+    }
+    for statistic in whole:
+        alone = fresh()
+        assert statistic in alone and alone[statistic] == whole[statistic]
+    with pytest.raises(KeyError):
+        fresh()["E_Q"]

@@ -113,9 +113,8 @@ class ExactInstance(Exact, Instance):
             "an exact instance does not say where extrema are attained; ask for their values"
         )
 
-    @property
-    def _statistics(self) -> Any:
-        return _ByName(lambda name: self._shown(getattr(self._definitions, name)))
+    def _value_of(self, name: str) -> Any:
+        return self._shown(getattr(self._definitions, name))
 
     @cached_property
     def K_op(self) -> Any:
@@ -158,19 +157,6 @@ def _as_fraction(entry: Any) -> Any:
         return entry
     mantissa, exponent = (int(part) for part in entry._v.man_exp())
     return Fraction(mantissa) * Fraction(2) ** exponent
-
-
-class _ByName:
-    """A function of names as a mapping."""
-
-    def __init__(self, read: Callable[[str], Any]) -> None:
-        self.read = read
-
-    def __contains__(self, name: str) -> bool:
-        return True
-
-    def __getitem__(self, name: str) -> Any:
-        return self.read(name)
 
 
 def _each(convert: Callable[[Any], Any], array: Any) -> Any:
