@@ -6,8 +6,9 @@ import hashlib
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from . import sources
@@ -293,5 +294,11 @@ def _kind_of(relations: list) -> str:
     return "nothing" if wrong is None else f"a {type(wrong).__name__}"
 
 
-def _parameters(function: Callable) -> list[str]:
-    return list(inspect.signature(function).parameters)
+def _parameters(function: Callable) -> tuple[str, ...]:
+    known = _parameters_of if isinstance(function, FunctionType) else _parameters_of.__wrapped__
+    return known(function)
+
+
+@lru_cache(maxsize=1024)
+def _parameters_of(function: Callable) -> tuple[str, ...]:
+    return tuple(inspect.signature(function).parameters)
