@@ -13,6 +13,8 @@ from .inputs import Raw
 
 C0 = 2
 """The absolute constant inside L = log(C0 F^2 / delta)."""
+FOLLOWING = ("L", "mu", "sigma2")
+"""Attributes that follow from the numbers alone: they are worked out once for each set of numbers."""
 
 
 class UnknownAttribute(HebbcheckError, AttributeError):
@@ -41,11 +43,24 @@ class Sizes:
         self.numbers = numbers
         self._drawn = drawn
 
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """The sizes and other numbers by name: attributes too, where the type declares none of that name."""
+        return self.__dict__["_numbers"]
+
+    @numbers.setter
+    def numbers(self, numbers: dict[str, Any]) -> None:
+        held = self.__dict__
+        for stale in (*held.get("_numbers", ()), *FOLLOWING):
+            held.pop(stale, None)
+        held["_numbers"] = numbers
+        held.update({name: value for name, value in numbers.items() if not hasattr(type(self), name)})
+
     def __getattr__(self, name: str) -> Any:
         declared = getattr(type(self), name, None)
         if isinstance(declared, cached_property | property):
             return self._once_more(name, declared)
-        if name.startswith("_") or name == "numbers":
+        if name.startswith("_"):
             raise AttributeError(name)
         if name in self.numbers:
             return self.numbers[name]
@@ -74,17 +89,17 @@ class Sizes:
                 f"the instance has no {name}, which is made of other attributes: {said}"
             ) from None
 
-    @property
+    @cached_property
     def L(self) -> Any:
         """log(C0 F^2 / delta), natural, C0 = 2 (Theorem B.17)."""
         return log(C0 * self.F**2 / self.delta)
 
-    @property
+    @cached_property
     def mu(self) -> Any:
         """1/d, the mean of an off-diagonal kernel entry for isotropic keys (Lemma B.44)."""
         return 1 / self.d
 
-    @property
+    @cached_property
     def sigma2(self) -> Any:
         """The exact variance of an off-diagonal entry of the bilinear kernel, isotropic keys (Lemma B.44)."""
         d, m = self.d, self.m

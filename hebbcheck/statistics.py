@@ -26,7 +26,7 @@ from .errors import HebbcheckError
 from .pairs import SENSES, Problem, Rows, spans
 
 DIRECT_SIZE = 1 << 12  # pairs times facts; up to it every pair is worked out from the definition
-SCREEN_ABOVE = 64  # facts; up to it screening costs more than it saves
+ON_DEMAND_SIZE = 192**2  # pairs; up to it a few statistics one by one cost less than all in one screened pass
 PAIRWISE = ("margins", "signal", "crosstalk", "signal_absorbed", "crosstalk_absorbed")
 PAIRWISE_SIZE = 1 << 21  # entries of one array of pairs by coordinates
 SPARSITY_SIZE = 1 << 16  # entries of one array of pairs by values
@@ -144,7 +144,7 @@ def summary(
 ) -> Mapping[str, Extremum]:
     """Every cheap statistic (Definitions B.9 to B.15, equations 25 to 34) with the pair that attains it.
 
-    Of few facts each is worked out when it is asked for: most claims ask for one or two.
+    Of few pairs each is worked out when it is asked for: most claims ask for one or two.
 
     ``codes`` F x d, ``values`` n x d, ``mapping`` host integers (F,) with codes = values[mapping], ``mu`` the
     centre of the centred statistics.  Pairs are (i, j) with j a value's index; (i,) or (i, t) for the kernel's
@@ -153,7 +153,7 @@ def summary(
     diagonal = kernel.diagonal()
     _check(codes, values, mapping, diagonal)
     p = Problem(codes, values, mapping, mu)
-    if p.F <= SCREEN_ABOVE:
+    if p.F * p.n <= ON_DEMAND_SIZE:
         return OnDemand(p, kernel, diagonal)
     best = Best([*SENSES, *OF_ROWS])
     at_once = threads.available(codes)
@@ -165,7 +165,7 @@ def summary(
 
 
 class OnDemand(Mapping):
-    """The summary of few facts: a pass over all pairs for each statistic that is asked for."""
+    """The summary of few pairs: a pass over all pairs for each statistic that is asked for."""
 
     def __init__(self, p: Problem, kernel: Kernel, diagonal: Any) -> None:
         self._p, self._kernel, self._diagonal = p, kernel, diagonal
@@ -176,6 +176,9 @@ class OnDemand(Mapping):
         if name not in self._found:
             self._found[name] = self._extremum(name)
         return self._found[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in SENSES or name in OF_ROWS or name in self._of_diagonal
 
     def __iter__(self) -> Iterator[str]:
         return iter((*SENSES, *OF_ROWS, *self._of_diagonal))
@@ -258,7 +261,7 @@ def _rows_that_matter(
     """Blocks of rows that between them hold every extremum; what is found meanwhile shortens the list."""
     xp = p.xp
     everything = p.indices(np.arange(p.F))
-    if not p.bijective or p.F <= SCREEN_ABOVE:
+    if not p.bijective:
         rest = everything
     else:
         bounds = screen.optimistic(p, kernel, diagonal, block, at_once)

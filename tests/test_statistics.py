@@ -16,8 +16,8 @@ from hebbcheck import pairs, screen, statistics, threads
 from hebbcheck.arrays import Backend, stream
 from hebbcheck.errors import HebbcheckError
 
-MODES = {"direct": {"DIRECT_SIZE": 1 << 30}, "tables": {"DIRECT_SIZE": 0, "SCREEN_ABOVE": 1 << 30}}
-MODES["screen"] = {"DIRECT_SIZE": 0, "SCREEN_ABOVE": 0}
+MODES = {"direct": {"DIRECT_SIZE": 1 << 30}, "tables": {"DIRECT_SIZE": 0, "ON_DEMAND_SIZE": 1 << 30}}
+MODES["screen"] = {"DIRECT_SIZE": 0, "ON_DEMAND_SIZE": 0}
 BACKENDS = [Backend(name) for name in ("numpy", "torch", "strict", "jax")]
 BACKENDS += [Backend(name, dtype="float32") for name in ("numpy", "torch")]
 

@@ -25,6 +25,8 @@ EXACT_ENTRIES = 500
 """Instances made from more numbers than this are judged against rounding first: balls may take seconds."""
 EXACT_IDENTITIES = 30
 """Identities are recomputed exactly on this many instances of a search, and wherever they look broken."""
+EXACT_TIES = 50
+"""And inequalities that rounding alone may break, as those that equality attains, on this many."""
 POINTS = 100
 NEAREST = 4
 """How many of the tightest instances, of different sizes, are kept as starts of the local search."""
@@ -72,6 +74,7 @@ class Search:
     beyond_trivial: int = 0
     violations: int = 0
     exact: int = 0
+    ties: int = 0
     nearest: dict[str, tuple[float, Raw]] = field(default_factory=dict)
     equal: deque[Raw] = field(default_factory=lambda: deque(maxlen=EQUALITIES))
     found: Raw | None = None
@@ -133,7 +136,7 @@ class Search:
 
     def _suspicious(self, value: Value) -> bool:
         if not self.identity:
-            return value.slack < 0
+            return value.slack < 0 and (self.ties < EXACT_TIES or self._rounded(value) is None)
         return self.exact < EXACT_IDENTITIES or -value.slack > 1e6 * self.backend.eps * value.scale
 
     def _is_violation(self, raw: Raw, value: Value) -> bool:
@@ -145,6 +148,7 @@ class Search:
                 return False
         if raw.entries > EXACT_ENTRIES:
             return beyond_rounding(self.claim, raw, value, {}, backend) and self._confirmed(raw, backend)
+        self.ties += not self.identity and self._rounded(value) is not None
         broken, exactly = violated(self.claim, raw, value, {}, backend)
         self.exact += exactly
         return broken
