@@ -1,8 +1,9 @@
-"""The width that an unwhitened memory will need, from keys, values and map alone: no features are drawn.
+"""The width that a memory will need, from keys, values and map alone: no features are drawn.
 
-Over random features the margin of a pair (i, j) at width m has the mean gamma_ij, that of the exact quadratic kernel,
-and the variance sigma_ij^2 / m: it is a mean of m independent terms (a.k_i)(g.k_i)(a^T M g) with the symmetric matrix
-M = sum_t <v_f(i) - v_j, v_t> k_t k_t^T, and Gaussian moments give, exactly,
+Of the unwhitened memory it follows from moments.  Over random features the margin of a pair (i, j) at width m has the
+mean gamma_ij, that of the exact quadratic kernel, and the variance sigma_ij^2 / m: it is a mean of m independent terms
+(a.k_i)(g.k_i)(a^T M g) with the symmetric matrix M = sum_t <v_f(i) - v_j, v_t> k_t k_t^T, and Gaussian moments give,
+exactly,
 
     gamma = k_i^T M k_i,    sigma^2 = |k_i|^4 |M|_F^2 + 4 |k_i|^2 |M k_i|^2 + 3 gamma^2.
 
@@ -73,7 +74,21 @@ def unwhitened_width(keys: Any, values: Any, map: Any = None, failing: float = F
 
 
 def start(name: str, facts: FactTable) -> int:
-    """The width at which a search for the smallest one starts: about what random facts on the sphere need."""
+    """The width at which a search for a construction's smallest one starts, from keys, values and map alone.
+
+    Of the unwhitened memory its forecast, where there is one.  Of the others what random facts on the sphere in 64
+    dimensions need: m (2 d + d_v) is there near 3.8 F + 2.5 (2 d + d_v) for trained memories, and near
+    5 F log F + 5 (2 d + d_v) for the data-dependent one; other geometries differ by a factor below two as a rule
+    (figure capacity_forecast).
+    """
     F, parameters = facts.F, 2 * facts.d + facts.d_v
-    needed = 3.8 * F + 2.5 * parameters if name == "gd" else 6.2 * F * math.log(max(F, 2))
+    if name == "bilinear":
+        width = unwhitened_width(facts.keys, facts.values, facts.map)
+        if math.isfinite(width):
+            return max(1, round(width))
+    needed = 6.2 * F * math.log(max(F, 2))
+    if name == "gd":
+        needed = 3.8 * F + 2.5 * parameters
+    elif name == "data_dependent":
+        needed = 5 * F * math.log(max(F, 2)) + 5 * parameters
     return max(1, round(needed / parameters))

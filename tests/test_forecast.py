@@ -6,7 +6,8 @@ import pytest
 from hebbcheck import HebbcheckError, capacity
 from hebbcheck import geometry as geo
 from hebbcheck.arrays import Streams, stream
-from hebbcheck.forecast import moments, unwhitened_width
+from hebbcheck.forecast import moments, start, unwhitened_width
+from hebbcheck.memories.construction import fact_table
 
 
 def facts(F, d, seed, shape=geo.sphere):
@@ -56,3 +57,17 @@ def test_one_pair_of_equal_values_is_stored_at_no_width():
 def test_a_number_of_failing_pairs_is_checked(failing):
     with pytest.raises(HebbcheckError, match="failing="):
         unwhitened_width(np.eye(3), np.eye(3), failing=failing)
+
+
+@pytest.mark.parametrize("name", ["bilinear", "data_dependent", "gd"])
+def test_a_search_starts_near_the_width_that_it_finds(name):
+    options = {"steps": 1500, "learning_rate": 0.01} if name == "gd" else {}
+    keys, values, f = facts(48, 24, 3)
+    found = capacity.of(name, keys, values, f, seed=1, widest=2000, **options)
+    assert found.width / 2.5 <= start(name, fact_table(keys, values, f)) <= 2.5 * found.width
+
+
+def test_a_search_of_what_no_width_stores_starts_somewhere():
+    keys, values, f = facts(200, 8, 0)
+    assert unwhitened_width(keys, values, f) == np.inf
+    assert 1 <= start("bilinear", fact_table(keys, values, f)) < 1000

@@ -14,7 +14,7 @@ from hebbcheck.power import witness
 from hebbcheck.power.arguments import Arguer, Standing
 from hebbcheck.power.mutants import mutants_of
 from hebbcheck.power.points import negative_somewhere, values
-from hebbcheck.power.signs import has_values, interval, never_negative
+from hebbcheck.power.signs import has_values, interval, most_terms, never_negative
 from hebbcheck.power.symbols import Known, Quantity, known_of, relations_of
 from hebbcheck.settings import Settings
 
@@ -262,3 +262,29 @@ def test_nothing_shows_that_what_is_argued_to_be_true_is_false(id):
 
 def test_standings_are_words():
     assert [str(s) for s in Standing] == ["equivalent", "weaker"]
+
+
+def test_no_polynomial_is_written_out_or_factored_that_may_take_minutes(monkeypatch):
+    def refused(expression):
+        raise AssertionError(f"{expression} was rewritten")
+
+    monkeypatch.setattr(sympy, "factor", refused)
+    monkeypatch.setattr(sympy, "expand", refused)
+    many = [KNOWN.symbol(f"x{i}") for i in range(8)]
+    assert not never_negative(sum(many) ** 9 - sum(x**2 for x in many) ** 4, KNOWN)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        (a + b) ** 3,
+        a * (b + 1) * (a + b + 2),
+        (a + b) * (a - b),
+        a**5,
+        sympy.sqrt(a + b) * (a + 1),
+        1 / (a + b),
+    ],
+)
+def test_the_bound_on_terms_holds(expression):
+    expanded = sympy.expand(expression)
+    assert most_terms(expression) >= (len(expanded.args) if isinstance(expanded, sympy.Add) else 1)

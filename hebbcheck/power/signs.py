@@ -11,6 +11,10 @@ from .symbols import EVERYTHING, Interval, Known, Quantity
 
 LARGEST = 120
 """Expressions of more operations are not rewritten."""
+MOST_TERMS = 400
+"""Nor expanded where that may give more terms than this."""
+FACTORED_TERMS, FACTORED_SYMBOLS = 60, 5
+"""Nor factored with more terms or symbols: factoring takes minutes for some polynomials in six."""
 DEPTH = 2
 """How often a difference of two roots is squared."""
 
@@ -71,18 +75,39 @@ def _forms(expression: sympy.Expr, known: Known) -> Iterator[tuple[sympy.Expr, K
     yield expression, known
     if expression.count_ops() > LARGEST:
         return
-    for rewrite in (sympy.factor_terms, sympy.factor, sympy.expand):
-        yield rewrite(expression), known
+    yield sympy.factor_terms(expression), known
+    for form in _polynomial_forms(expression):
+        yield form, known
     parted, ranges = _parted(expression, known)
     if parted != expression:
         yield parted, ranges
-        if parted.count_ops() <= LARGEST:
-            yield sympy.factor(parted), ranges
-            yield sympy.expand(parted), ranges
+        for form in _polynomial_forms(parted):
+            yield form, ranges
     over, under = sympy.fraction(sympy.together(parted))
-    if under != 1 and interval(under, ranges)[0] >= 0 and over.count_ops() <= LARGEST:
-        yield sympy.expand(over), ranges
-        yield sympy.factor(over), ranges
+    if under != 1 and interval(under, ranges)[0] >= 0:
+        for form in _polynomial_forms(over):
+            yield form, ranges
+
+
+def _polynomial_forms(expression: sympy.Expr) -> Iterator[sympy.Expr]:
+    """Factored and expanded, where neither takes long."""
+    terms = most_terms(expression)
+    if expression.count_ops() > LARGEST or terms > MOST_TERMS:
+        return
+    if terms <= FACTORED_TERMS and len(expression.free_symbols) <= FACTORED_SYMBOLS:
+        yield sympy.factor(expression)
+    yield sympy.expand(expression)
+
+
+def most_terms(expression: sympy.Expr) -> float:
+    """A bound on the number of terms of the expanded expression."""
+    if isinstance(expression, sympy.Add):
+        return sum(most_terms(part) for part in expression.args)
+    if isinstance(expression, sympy.Mul):
+        return math.prod(most_terms(part) for part in expression.args)
+    if isinstance(expression, sympy.Pow) and expression.exp.is_Integer and abs(expression.exp) > 1:
+        return most_terms(expression.base) ** min(abs(int(expression.exp)), 64)
+    return max((most_terms(part) for part in expression.args), default=1)
 
 
 def _parted(expression: sympy.Expr, known: Known) -> tuple[sympy.Expr, Known]:
