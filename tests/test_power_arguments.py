@@ -10,7 +10,7 @@ import hebbcheck as hc
 from hebbcheck import geometry as geo
 from hebbcheck.claim import Claim
 from hebbcheck.discovery import load
-from hebbcheck.power import witness
+from hebbcheck.power import arguments, patience, witness
 from hebbcheck.power.arguments import Arguer, Standing
 from hebbcheck.power.mutants import mutants_of
 from hebbcheck.power.points import negative_somewhere, values
@@ -288,3 +288,22 @@ def test_no_polynomial_is_written_out_or_factored_that_may_take_minutes(monkeypa
 def test_the_bound_on_terms_holds(expression):
     expanded = sympy.expand(expression)
     assert most_terms(expression) >= (len(expanded.args) if isinstance(expanded, sympy.Add) else 1)
+
+
+def test_arguments_that_take_forever_are_none(monkeypatch):
+    def forever(*_):
+        while True:
+            pass
+
+    monkeypatch.setattr(patience, "SECONDS", 0.1)
+    claim = CLAIMS["power.crosstalk"]
+    mutants = [m for m in mutants_of(claim) if m.mutation.kind == "factor dropped"]
+    monkeypatch.setattr(arguments, "never_negative", forever)
+    assert [Arguer(claim).argument(m) for m in mutants] == [None] * len(mutants)
+    monkeypatch.setattr(arguments, "relations_of", forever)
+    unknown = Arguer(claim)
+    assert (
+        unknown.relations is None
+        and unknown.argument(mutants[0]) is None
+        and unknown.same(mutants[0]) is None
+    )

@@ -20,6 +20,7 @@ from ..claim import Claim
 from ..drawn import C0
 from ..verdict import Quantifier
 from .mutants import Mutant
+from .patience import OutOfPatience, patience
 from .points import constant_everywhere, negative_somewhere, zero_everywhere
 from .signs import has_values, interval, never_negative
 from .symbols import (
@@ -56,11 +57,22 @@ class Arguer:
 
     def __init__(self, claim: Claim) -> None:
         self.claim = claim
-        self.known = known_of(claim)
-        self.relations = relations_of(claim, self.known)
+        try:
+            with patience():
+                self.known = known_of(claim)
+                self.relations = relations_of(claim, self.known)
+        except OutOfPatience:
+            self.known, self.relations = Known({}), None
 
     def argument(self, mutant: Mutant) -> Argument | None:
-        """Why the mutant is true if the claim is; None where that is not seen."""
+        """Why the mutant is true if the claim is; None where that is not seen, or not in ten seconds of computing."""
+        try:
+            with patience():
+                return self._argument(mutant)
+        except OutOfPatience:
+            return None
+
+    def _argument(self, mutant: Mutant) -> Argument | None:
         change = mutant.mutation
         if change.dropped is not None:
             return self._needless(mutant, change.dropped)
@@ -77,12 +89,18 @@ class Arguer:
 
     def same(self, mutant: Mutant) -> str | None:
         """Equal for mutants that say the same; None where no expression is known."""
-        if mutant.mutation.dropped is not None or mutant.mutation.allowance != 1:
+        if mutant.mutation.dropped is not None or mutant.mutation.allowance != 1 or self.relations is None:
             return None
-        changed = relations_of(mutant, self.known)
-        if changed is None:
+        try:
+            with patience():
+                changed = relations_of(mutant, self.known) or []
+                said = repr(
+                    [(r.kind, r.means, sympy.expand(r.measured), sympy.expand(r.bound)) for r in changed]
+                )
+        except OutOfPatience:
             return None
-        said = repr([(r.kind, r.means, sympy.expand(r.measured), sympy.expand(r.bound)) for r in changed])
+        if not changed:
+            return None
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
     def _equalities(self) -> bool:
