@@ -82,8 +82,10 @@ class Arguer:
             return None
         if change.kind == "relation flipped" and self._equalities():
             return Argument(Standing.WEAKER, "an equality implies both inequalities")
+        if self.relations is None:
+            return None
         changed = relations_of(mutant, self.known)
-        if self.relations is None or changed is None or len(changed) != len(self.relations):
+        if changed is None or len(changed) != len(self.relations):
             return None
         return self._compared(self.relations, changed)
 
