@@ -14,13 +14,12 @@ from typing import Any
 from . import forecast, memories
 from .checks import whole_number
 from .errors import HebbcheckError
-from .memories.construction import fact_table, room_for
+from .memories.construction import Construction, fact_table, room_for
 from .memories.first_width import first_storing
 
 WIDEST = 2**17
 MOST_ENTRIES = 2**27
 """The largest F x m of a feature matrix that is tried: a gigabyte in float64."""
-
 NEXT = 16
 """Further widths that are judged where units are the same at every width: each costs little."""
 
@@ -91,20 +90,29 @@ def of(
     with room_for(f"the search for the width of {name!r} for {facts.F} facts", "a smaller widest="):
         units = construction.units(facts, seed, **options)
         if units is not None and units.exact:
-            first = first_storing(units, facts, widest, further=(around or (0, NEXT))[1])
+            first = first_storing(units, facts, widest, further=around[1] if around else NEXT)
             return Found(first.width, widest, True, first.units, first.judged)
-        around = around or (int(not construction.stops_early), 1)
-        if units is not None:
-            first = first_storing(units, facts, widest)
-            step = None if first.width is None else 1
-            near = first.width or start or forecast.start(name, facts)
-            return _after(first.units, search(stores, start=near, widest=widest, step=step, around=around))
-        near, step = start or forecast.start(name, facts), int(construction.stops_early) or None
-        if not construction.cheaper:
-            return search(stores, start=near, widest=widest, step=step, around=around)
-        rough = search(partial(stores, **construction.cheaper), start=near, widest=widest, step=step)
-        sharp = {"start": widest, "step": None} if rough.width is None else {"start": rough.width, "step": 1}
-        return _after(rough.units, search(stores, widest=widest, around=around, **sharp))
+        near = start or forecast.start(name, facts)
+        beside = around or (int(not construction.stops_early), 1)
+        if units is None:
+            return _by_building(construction, stores, near, widest, beside)
+        first = first_storing(units, facts, widest)
+        step = None if first.width is None else 1
+        found = search(stores, start=first.width or near, widest=widest, step=step, around=beside)
+        return _after(first.units, found)
+
+
+def _by_building(
+    construction: Construction, stores: Callable[..., bool], near: int, widest: int, around: tuple[int, int]
+) -> Found:
+    """The search where every width has its own units: with the cheaper options first, if there are any."""
+    step = 1 if construction.stops_early else None
+    if not construction.cheaper:
+        return search(stores, start=near, widest=widest, step=step, around=around)
+    rough = search(partial(stores, **construction.cheaper), start=near, widest=widest, step=step)
+    if rough.width is None:
+        return _after(rough.units, search(stores, start=widest, widest=widest, around=around))
+    return _after(rough.units, search(stores, start=rough.width, widest=widest, step=1, around=around))
 
 
 def widest_within(F: int) -> int:
