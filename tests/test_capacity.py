@@ -73,9 +73,9 @@ def test_any_threshold_is_found_in_a_few_steps(least):
 
 def test_no_width_that_stores():
     assert search(Threshold(1025), start=44, widest=1024).width is None
-    antipodal = geo.capacity(memory="whitened").draw({"F": 40, "d": 2}, Streams(0))
+    crowded = geo.capacity(memory="whitened").draw({"F": 40, "d": 2}, Streams(0))
     with pytest.raises(HebbcheckError, match=r"no width up to 131072 .*try fewer facts"):
-        antipodal.m  # noqa: B018
+        assert crowded.m is None
 
 
 def facts(F, d, seed, tied=False):

@@ -15,6 +15,7 @@ from hebbcheck.errors import HebbcheckError
 from hebbcheck.evaluation import Decision, decide
 from hebbcheck.inputs import Raw
 from hebbcheck.judges import attack
+from hebbcheck.judges import search as search_module
 from hebbcheck.judges.breaking import breaking
 from hebbcheck.judges.descent import descend
 from hebbcheck.judges.search import Search
@@ -437,3 +438,25 @@ def test_violations_at_real_sizes_are_shrunk_and_decided_exactly():
     )
     assert result["violations"] > 0 and result["smallest"]["numbers"] == {"F": 20, "m": 1}
     assert result["exact"]
+
+
+def test_many_ties_do_not_hide_a_violation(monkeypatch):
+    """Rounding alone breaks an attained inequality again and again: few of these are decided exactly."""
+
+    def attained(x):
+        third = x.u / 3.0
+        return hc.at_most(x.u * x.excess, third + third + third)
+
+    def numbers(rng, excess):
+        return {"u": 1 + rng.random()}
+
+    decided = []
+    exactly = search_module.violated
+    monkeypatch.setattr(search_module, "violated", lambda *given: decided.append(given) or exactly(*given))
+    family = geo.family(numbers, excess=[1.0, 1.0 + 2**-30])
+    search = Search(claim(family, attained), NUMPY, identity=False)
+    tie, broken = ({"excess": excess} for excess in (1.0, 1.0 + 2**-30))
+    for index in range(4000):
+        search.see(family.raw(tie, Streams("ties", index), family.choices[0]))
+    assert search.ties == len(decided) == search_module.EXACT_TIES and search.violations == 0
+    assert search.see(family.raw(broken, Streams("beyond"), family.choices[0])).broken
