@@ -107,13 +107,13 @@ def sizes_alone(rng, **sizes):
 )
 def size_of_an_entry(x, *, C):
     r"\Pr\left( \tfrac{1}{Cd} \le \langle k_t, k_i \rangle^2 \le \tfrac{C}{d} \right) \ge 1 - \tfrac1d"
-    low, high = squared_cosine(x.d).ppf([1 / (2 * x.d), 1 - 1 / (2 * x.d)])
+    low, high = stats.beta.ppf([1 / (2 * x.d), 1 - 1 / (2 * x.d)], *squared_cosine(x.d))
     return [hc.at_least(C * x.d * float(low), 1), hc.at_most(x.d * float(high), C)]
 
 
 def squared_cosine(d):
-    """The law of <k_t, k_i>^2 for independent uniform unit vectors."""
-    return stats.beta(0.5, (d - 1) / 2)
+    """The parameters of the law of <k_t, k_i>^2 for independent uniform unit vectors: Beta(1/2, (d-1)/2)."""
+    return 0.5, (d - 1) / 2
 
 
 @hc.claim(
@@ -126,11 +126,11 @@ def law_of_an_entry(x):
     r"""\left| \Pr( d\, \langle k_t, k_i \rangle^2 \le t ) - \Pr( \chi^2_1 \le t ) \right| \le \frac{0.35}{d}, \quad
     \mathbb E \langle k_t, k_i \rangle^2 = \tfrac1d, \quad \mathrm{sd} \le \tfrac{\sqrt 2}{d}"""
     law = squared_cosine(x.d)
-    gap = abs(float(law.cdf(x.t / x.d) - stats.chi2.cdf(x.t, 1)))
+    gap = abs(float(stats.beta.cdf(x.t / x.d, *law) - stats.chi2.cdf(x.t, 1)))
     return [
         hc.at_most(gap, 0.35 / x.d),
-        hc.at_most(abs(x.d * float(law.mean()) - 1), 1e-9),
-        hc.at_most(x.d * float(law.std()), sqrt(2)),
+        hc.at_most(abs(x.d * float(stats.beta.mean(*law)) - 1), 1e-9),
+        hc.at_most(x.d * float(stats.beta.std(*law)), sqrt(2)),
     ]
 
 

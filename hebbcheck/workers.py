@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from multiprocessing import resource_tracker
 from typing import Any, Protocol
 
@@ -21,7 +21,7 @@ import cloudpickle
 import loky
 from loky.backend.context import LokyContext
 from loky.backend.process import LokyProcess
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from .errors import HebbcheckError, contained, message_of
 from .settings import Settings
@@ -53,9 +53,15 @@ def run_cell(subject: Subject, settings: Settings, measure: str, params: str) ->
     with contained(subject.id):
         function = getattr(importlib.import_module(module), name)
         _ = settings.arrays.xp  # threads can be limited only in a library that is loaded
-        with threadpool_limits(limits=1):
+        with _libraries(len(sys.modules)).limit(limits=1):
             result = to_json(function(subject, settings, json.loads(params)))
     return result, time.perf_counter() - begun
+
+
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> ThreadpoolController:
+    """The loaded libraries that use threads, looked for again when more modules are loaded: it takes milliseconds."""
+    return ThreadpoolController()
 
 
 def run_remote_cell(
