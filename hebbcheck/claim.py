@@ -11,6 +11,8 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from . import sources
 from .declarations import check_declaration
 from .errors import HebbcheckError, contained, printing_aside
@@ -146,8 +148,9 @@ class Claim:
             return None
         return Reference("claim", self.file, self.id)
 
+    @np.errstate(all="ignore")
     def relations(self, instance: Any, **constants: float) -> list[Relation]:
-        """The claim's relations on an instance (all must hold)."""
+        """The claim's relations on an instance (all must hold); an ArithmeticError says that it has none there."""
         given = self.function(instance, **constants)
         relations = list(given) if isinstance(given, list | tuple) else [given]
         if not relations or not all(isinstance(r, Relation) for r in relations):
@@ -161,6 +164,7 @@ class Claim:
         """Which of the named assumptions the instance meets."""
         return {name: bool(self.call(test, instance, constants)) for name, test in self.given.items()}
 
+    @np.errstate(all="ignore")
     def call(self, function: Callable, instance: Any, constants: dict[str, float] | None = None) -> Any:
         """Call a function of `given` or `fails_at_most`, which may name the claim's constants too (1 by default)."""
         names = self.constants_in(function)
@@ -204,7 +208,7 @@ class Claim:
                 if all(self.holds_given(instance).values()):
                     return self.relations(instance)
                 strangers.append(instance)
-            except ZeroDivisionError:
+            except ArithmeticError:
                 continue
         failure: Exception | None = None
         for instance in strangers:

@@ -68,7 +68,7 @@ def _evaluate(claim: Claim, instance: Any, constants: dict[str, float]) -> Value
         if not all(met.values()):
             return Value(True, met)
         sides = [_sides(claim, relation) for relation in claim.relations(instance, **constants)]
-    except (ZeroDivisionError, OverflowError):
+    except ArithmeticError:
         return Value(False, {})
     values = [Value(not math.isnan(s[0]), met, *s) for s in sides]
     worst = min(values, key=lambda v: (v.defined, v.ratio))

@@ -115,6 +115,16 @@ def test_given_may_name_constants_and_keep_defaults():
     assert made.holds_given(draw()) == {"scaled": False}  # constants are 1 unless given
 
 
+@pytest.mark.filterwarnings("error")
+def test_numbers_that_are_not_finite_are_for_the_judges_and_print_no_warning():
+    claim = declare(
+        lambda x: hc.at_least(np.log(x.margins - x.margins), np.float64(1) / np.float64(0)),
+        given={"overflows": lambda x: np.exp(np.float64(1000)) > x.d},
+    )
+    assert claim.holds_given(draw()) == {"overflows": True}
+    assert np.all(claim.relations(draw())[0].measured == -np.inf)
+
+
 def test_allowed_failures():
     sizes = FACTS.sizes_at({"F": 5, "d": 4, "m": 6, "delta": 0.02})
     assert declare(fails_at_most="delta").allowed_failure(sizes) == 0.02

@@ -79,7 +79,7 @@ def measure(claim: Claim, settings: Settings, params: dict) -> dict:
         if unmet:
             return {**told, "unmet": unmet}
         relations = claim.relations(instance)
-    except ZeroDivisionError:
+    except ArithmeticError:
         return told
     if any(r.kind != "scales_as" for r in relations):
         raise HebbcheckError(
