@@ -14,7 +14,7 @@ from ..arrays import Streams
 from ..drawn import Drawn
 from ..errors import HebbcheckError
 from ..inputs import Raw
-from .family import RESERVED, Family
+from .family import RESERVED, SEEDS, Family
 from .sizes import Size
 
 
@@ -68,10 +68,12 @@ class CustomFamily(Family):
         return {} if raw.arrays else super().counts(raw)
 
     def strategy(self) -> st.SearchStrategy[Raw]:
+        sizes = self.attacked_sizes()
+
         @st.composite
         def raws(draw: st.DrawFn) -> Raw:
-            numbers = {name: draw(size.attack()) for name, size in self.sizes.items()}
-            return self.raw(numbers, Streams("attack", draw(st.integers(0, 2**32 - 1))))
+            numbers = {name: draw(size) for name, size in sizes.items()}
+            return self.raw(numbers, Streams("attack", draw(SEEDS)))
 
         return raws()
 

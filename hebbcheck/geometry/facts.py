@@ -12,9 +12,9 @@ from ..arrays import Streams
 from ..errors import HebbcheckError
 from ..inputs import Raw
 from . import hard
-from .family import Family
+from .family import SEEDS, Family
 from .files import sizes_of_files
-from .maps import MAPPINGS, drawn_map, without_values, worst_map
+from .maps import MAPPINGS, attacked_map, drawn_map, without_values, worst_map
 from .shapes import Shape, anything, sphere, tied, unit_rows
 
 LEAST_SAMPLED = {"F": 3, "d": 2}
@@ -149,11 +149,11 @@ class Facts(Family):
 
     # -- smaller instances ----------------------------------------------------------------------------------------
     @property
-    def _least(self) -> dict[str, int]:
+    def least(self) -> dict[str, int]:
         return {} if anything in (self.keys, self.values) else LEAST_SAMPLED
 
     def allows(self, numbers: dict[str, float]) -> bool:
-        usual = {name: least for name, least in self._least.items() if self.sizes[name].given is None}
+        usual = {name: least for name, least in self.least.items() if self.sizes[name].given is None}
         return super().allows(numbers) and all(numbers[name] >= least for name, least in usual.items())
 
     def counts(self, raw: Raw) -> dict[str, int]:
@@ -187,10 +187,12 @@ class Facts(Family):
 
     # -- attacks --------------------------------------------------------------------------------------------------
     def strategy(self) -> st.SearchStrategy[Raw]:
+        sizes = self.attacked_sizes()
+
         @st.composite
         def raws(draw: st.DrawFn) -> Raw:
-            numbers = {name: draw(size.attack(self._least.get(name, 1))) for name, size in self.sizes.items()}
-            streams = Streams("attack", draw(st.integers(0, 2**32 - 1)))
+            numbers = {name: draw(size) for name, size in sizes.items()}
+            streams = Streams("attack", draw(SEEDS))
             F, d = int(numbers["F"]), int(numbers["d"])
             keys = self._attacked(draw, "keys", streams, F, d)
             count = draw(st.integers(1, F + 2)) if self.mapping == "any" else F
@@ -221,11 +223,8 @@ class Facts(Family):
     def _attacked_map(
         self, draw: st.DrawFn, streams: Streams, K: np.ndarray, values: np.ndarray
     ) -> np.ndarray:
-        if self.mapping == "permutation":
-            return np.asarray(draw(st.permutations(range(len(K)))), dtype=np.int64)
-        if self.mapping == "any":
-            index = st.integers(0, len(values) - 1)
-            return np.asarray(draw(st.lists(index, min_size=len(K), max_size=len(K))), dtype=np.int64)
+        if self.mapping in ("permutation", "any"):
+            return np.asarray(draw(attacked_map(self.mapping, len(K), len(values))), dtype=np.int64)
         return drawn_map(self.mapping, streams, lambda: K, values, len(K))
 
 

@@ -22,6 +22,8 @@ from .sizes import Size
 ATTEMPTS = 12
 """How many small instances a claim's function is tried on."""
 RESERVED = ("numbers", "raw", "backend")
+SEEDS = st.integers(0, 2**32 - 1)
+"""Seeds that Hypothesis chooses, for streams of their own."""
 
 
 class Family:
@@ -90,6 +92,11 @@ class Family:
         return False
 
     @property
+    def least(self) -> dict[str, int]:
+        """The smallest usual sizes, where they are not 1."""
+        return {}
+
+    @property
     def free(self) -> tuple[str, ...]:
         """The arrays that an attack may perturb: floats are moved, whole numbers change places."""
         return ()
@@ -137,6 +144,10 @@ class Family:
             numbers = {name: size.small(rng) for name, size in self.sizes.items()}
             if self.allows(numbers):
                 return numbers
+
+    def attacked_sizes(self) -> dict[str, st.SearchStrategy[float]]:
+        """Small numbers for Hypothesis, never below `least` unless the claim's author asked for them."""
+        return {name: size.attack(self.least.get(name, 1)) for name, size in self.sizes.items()}
 
     def allows(self, numbers: dict[str, float]) -> bool:
         """Whether instances of these sizes belong to the family."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from hypothesis import strategies as st
@@ -166,17 +167,29 @@ def _grid(data: bytes, count: int, d: int) -> np.ndarray:
     return np.eye(d)[np.arange(count) % d] + signed.reshape(count, d) / 16.0
 
 
-@st.composite
-def vectors(draw: st.DrawFn, count: int, d: int) -> np.ndarray:
-    """A small adversarial set of vectors (count x d): a grid, a hard case, or either with up to three edits."""
+_ONE_IN_THREE = st.integers(0, 2)
+_CASES = st.integers(0, len(CATALOGUE) * 2**16 - 1)
+_EDITS = st.one_of(st.just(b""), st.binary(min_size=3, max_size=9))
+
+
+@cache  # making strategies takes Hypothesis longer than drawing from them
+def vectors(count: int, d: int) -> st.SearchStrategy[np.ndarray]:
+    """Small adversarial sets of vectors (count x d): a grid, a hard case, or either with up to three edits."""
     size, names = count * d, list(CATALOGUE)
-    on_grid = size <= GRID_ENTRIES and draw(st.integers(0, 2)) == 0
-    if on_grid:
-        rows = _grid(draw(st.binary(min_size=size, max_size=size)), count, d)
-    else:
-        chosen = draw(st.integers(0, len(names) * 2**16 - 1))
-        rows = CATALOGUE[names[chosen % len(names)]](np.random.default_rng(chosen // len(names)), count, d)
-    edits = draw(st.one_of(st.just(b""), st.binary(min_size=3, max_size=9)))
-    for edit, i, j in zip(edits[::3], edits[1::3], edits[2::3], strict=False):
-        rows = _edit(rows, EDITS[edit % len(EDITS)], i, j)
-    return rows
+    entries = st.binary(min_size=size, max_size=size)
+
+    @st.composite
+    def sets(draw: st.DrawFn) -> np.ndarray:
+        if size <= GRID_ENTRIES and draw(_ONE_IN_THREE) == 0:
+            rows = _grid(draw(entries), count, d)
+        else:
+            chosen = draw(_CASES)
+            rows = CATALOGUE[names[chosen % len(names)]](
+                np.random.default_rng(chosen // len(names)), count, d
+            )
+        edits = draw(_EDITS)
+        for edit, i, j in zip(edits[::3], edits[1::3], edits[2::3], strict=False):
+            rows = _edit(rows, EDITS[edit % len(EDITS)], i, j)
+        return rows
+
+    return sets()

@@ -102,9 +102,11 @@ class Kernels(Family):
         return Raw(dict(numbers), arrays, "kernel")
 
     def strategy(self) -> st.SearchStrategy[Raw]:
+        sizes = self.attacked_sizes()
+
         @st.composite
         def raws(draw: st.DrawFn) -> Raw:
-            numbers = {name: draw(size.attack()) for name, size in self.sizes.items()}
+            numbers = {name: draw(size) for name, size in sizes.items()}
             shapes = self._shapes(numbers)
             arrays = {name: np.asarray(draw(hard.vectors(*shape))) for name, shape in shapes.items()}
             return Raw(numbers, arrays, "kernel")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
+from hypothesis import strategies as st
 
 from ..arrays import Streams
 
@@ -22,6 +24,14 @@ def drawn_map(
     if mapping == "any":
         return streams("mapping").integers(0, len(values), F)
     return worst_map(gram(), values)
+
+
+@cache
+def attacked_map(mapping: str, F: int, values: int) -> st.SearchStrategy[list[int]]:
+    """Permutations of F values, or any maps from F facts to that many values, for Hypothesis to search."""
+    if mapping == "permutation":
+        return st.permutations(range(F))
+    return st.lists(st.integers(0, values - 1), min_size=F, max_size=F)
 
 
 def worst_map(K: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -180,9 +180,11 @@ class MLPFamily(Family):
         return {"inputs": (F, d), "queries": (QUERIES, d), "A": (m, d), "G": (m, d), "B": (d, m)}
 
     def strategy(self) -> st.SearchStrategy[Raw]:
+        sizes = self.attacked_sizes()
+
         @st.composite
         def raws(draw: st.DrawFn) -> Raw:
-            numbers = {name: draw(size.attack()) for name, size in self.sizes.items()}
+            numbers = {name: draw(size) for name, size in sizes.items()}
             shapes = self._shapes(numbers)
             arrays = {name: draw(hard.vectors(*shape)) for name, shape in shapes.items()}
             return Raw(numbers, arrays, draw(st.sampled_from(self.gates)))

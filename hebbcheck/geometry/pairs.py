@@ -130,9 +130,11 @@ class VectorFamily(Family):
         return Raw(dict(numbers), {"vectors": rows}, "vectors")
 
     def strategy(self) -> st.SearchStrategy[Raw]:
+        sizes = self.attacked_sizes()
+
         @st.composite
         def raws(draw: st.DrawFn) -> Raw:
-            numbers = {name: draw(size.attack()) for name, size in self.sizes.items()}
+            numbers = {name: draw(size) for name, size in sizes.items()}
             return Raw(numbers, {"vectors": draw(hard.vectors(self.count, int(numbers["d"])))}, "vectors")
 
         return raws()
