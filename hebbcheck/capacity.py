@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from . import forecast, memories
 from .checks import whole_number
 from .errors import HebbcheckError
-from .memories.construction import Construction, fact_table, room_for
+from .memories.construction import LARGEST_WIDTH, Construction, fact_table, room_for
 from .memories.first_width import first_storing
 
 WIDEST = 2**17
@@ -28,10 +31,10 @@ NEXT = 16
 class Found:
     """The answer of a search.
 
-    `width`: the smallest width that stores all facts, None where none up to `widest` does.  `exact`: every smaller
-    width was ruled out; otherwise only the one before it and those in `tried` (width -> stored) were.  `units`: how
-    many hidden units were computed in all.  `reason`: why no width can store the facts, where this is known without a
-    search.  `monotone`: of the widths tried, those that store are the wider ones.
+    `width`: the smallest width that stores all facts, None where none was found up to `widest`.  `exact`: every smaller
+    width was ruled out (without an answer: every one up to `widest`); otherwise only the one before it and those in
+    `tried` (width -> stored) were.  `units`: how many hidden units were computed in all.  `reason`: why no width stores
+    the facts, where this is known.  `monotone`: of the widths tried, those that store are the wider ones.
     """
 
     width: int | None
@@ -61,10 +64,12 @@ def of(
 ) -> Found:
     """The smallest width at which `memories.build(name, keys, values, map, seed=seed, **options)` stores every fact.
 
-    Where hidden units are the same at every width (bilinear, ntk) the answer is exact, no memory is built and no start
-    is needed.  Elsewhere widths are tried by `search`: from the exact answer without the ridge (diagonal, whitened),
-    where there is one, else from `start` (what `forecast.start` expects of these keys and values) with the
-    construction's cheaper options and then from what these find.  Facts that no memory can tell apart are not searched.
+    Where hidden units are the same at every width (bilinear, ntk) the answer is exact, no start is needed, and a memory
+    is built only at the answer, to confirm it in its own dtype.  Elsewhere widths are tried by `search`: from the exact
+    answer without the ridge (diagonal, whitened), where there is one, else from `start` (what `forecast.start` expects
+    of these keys and values) with the construction's cheaper options and then from what these find.  Where no step
+    upwards from the start stores, widths between the steps are tried.  Facts that no memory can tell apart are not
+    searched, nor, unless `widest` is given, data-dependent memories twice as wide as where they begin to answer alike.
     `around`: how many widths below and above the answer are tried as well, to see whether wider memories keep it.
     Stored means positive margins, whatever `margin` a trained memory is asked for.
     """
@@ -77,7 +82,14 @@ def of(
     construction.check_options(options)
     seed = whole_number("seed", seed, least=0)
     start = None if start is None else whole_number("start", start)
-    widest = widest_within(facts.F) if widest is None else whole_number("widest", widest)
+    saturated = construction.saturated(facts, **options)
+    if widest is None:
+        widest = min(widest_within(facts.F), 2 * saturated if saturated else WIDEST)
+    widest = whole_number("widest", widest)
+    if widest > LARGEST_WIDTH:
+        raise HebbcheckError(
+            f"widest={widest} is out of range; at most {LARGEST_WIDTH} fits an array; try a smaller one"
+        )
     around = None if around is None else _pair(around)
     reason = facts.indistinct(construction.even(**options))
     if reason:
@@ -90,29 +102,61 @@ def of(
     with room_for(f"the search for the width of {name!r} for {facts.F} facts", "a smaller widest="):
         units = construction.units(facts, seed, **options)
         if units is not None and units.exact:
-            first = first_storing(units, facts, widest, further=around[1] if around else NEXT)
+            further = around[1] if around else NEXT
+            first = first_storing(units, facts, widest, further=further, confirmed=stores)
             return Found(first.width, widest, True, first.units, first.judged)
         near = start or forecast.start(name, facts)
         beside = around or (int(not construction.stops_early), 1)
         if units is None:
-            return _by_building(construction, stores, near, widest, beside)
+            found = _by_building(construction, stores, near, widest, beside, saturated)
+            return replace(found, reason=_why_none(found, saturated))
         first = first_storing(units, facts, widest)
         step = None if first.width is None else 1
         found = search(stores, start=first.width or near, widest=widest, step=step, around=beside)
+        if found.width is None:
+            found = _between(stores, found, beside)
         return _after(first.units, found)
 
 
 def _by_building(
-    construction: Construction, stores: Callable[..., bool], near: int, widest: int, around: tuple[int, int]
+    construction: Construction,
+    stores: Callable[..., bool],
+    near: int,
+    widest: int,
+    around: tuple[int, int],
+    saturated: int | None,
 ) -> Found:
-    """The search where every width has its own units: with the cheaper options first, if there are any."""
+    """The search where every width has its own units: with the cheaper options first, if there are any.
+
+    Where wider memories answer alike they do so whatever the options, and the cheaper search has said all.
+    """
     step = 1 if construction.stops_early else None
     if not construction.cheaper:
         return search(stores, start=near, widest=widest, step=step, around=around)
     rough = search(partial(stores, **construction.cheaper), start=near, widest=widest, step=step)
+    if rough.width is None and saturated is not None and widest >= saturated:
+        return rough
     if rough.width is None:
         return _after(rough.units, search(stores, start=widest, widest=widest, around=around))
     return _after(rough.units, search(stores, start=rough.width, widest=widest, step=1, around=around))
+
+
+def _why_none(found: Found, saturated: int | None) -> str:
+    if found.width is not None or saturated is None or found.widest < saturated:
+        return ""
+    return f"from width {saturated} on all memories answer alike, and they do not store the facts"
+
+
+def _between(stores: Callable[[int], bool], found: Found, around: tuple[int, int]) -> Found:
+    """The search from the first width that stores all facts of three between each two that were tried, if one does."""
+    tried = sorted(found.tried)
+    for low, high in pairwise(tried):
+        for m in np.unique(np.geomspace(low, high, 5).astype(int)[1:-1]).tolist():
+            if m not in found.tried and stores(m):
+                return _after(
+                    found.units, search(stores, start=m, widest=found.widest, step=1, around=around)
+                )
+    return found
 
 
 def widest_within(F: int) -> int:

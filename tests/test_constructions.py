@@ -324,6 +324,14 @@ def test_facts_too_large_for_floating_point_are_refused(name):
         memories.build(name, np.eye(4) * 1e200, np.eye(4) * 1e200, width=5)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [1e30, 1e-30])
+def test_parameters_that_the_tables_precision_cannot_hold_are_refused(scale):
+    keys, values = (np.eye(4) * scale).astype(np.float32), np.eye(4, dtype=np.float32)
+    with pytest.raises(HebbcheckError, match="B whose entries are not finite or vanish in float32"):
+        memories.build("bilinear", keys, values, width=5)
+
+
 def test_a_residual_that_is_not_finite_is_not_small():
     keys = np.random.default_rng(0).standard_normal((6, 4))
     with pytest.raises(HebbcheckError, match="not finite"), np.errstate(all="ignore"):
@@ -536,6 +544,9 @@ def _changed(array, index, value):
         (("whitened", K, V * np.nan), {"width": 4}, "the values have NaN"),
         (("whitened", K.astype(complex), V), {"width": 4}, "the keys have dtype complex128"),
         (("whitened", K.astype(np.float16), V), {"width": 4}, "the keys have dtype float16"),
+        ((["bilinear"], K, V), {"width": 4}, r"no construction is called \['bilinear'\]"),
+        (("whitened", K, V), {"width": 4, "form": np.ones(2)}, "is unknown; 'primal' or 'dual'"),
+        (("whitened", np.ma.masked_less(K, 1), V), {"width": 4}, "entries without a value"),
         (("whitened", K, V > 0), {"width": 4}, "the values have dtype bool"),
         (("whitened", _changed(K, 1, 0), V), {"width": 4}, "row 1 of the keys is zero"),
         (("whitened", K, _changed(V, 2, 0)), {"width": 4}, "row 2 of the values is zero"),

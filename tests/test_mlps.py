@@ -106,6 +106,11 @@ def test_ties_and_nan_are_not_stored(monkeypatch):
         (lambda m: GatedMLP(m.A, m.G, m.B, b=np.zeros(5)), "biases"),
         (lambda m: GatedMLP(m.A, m.G, m.B, gate="gelu"), "gate='gelu' is unknown"),
         (lambda m: memories.from_module(m), "is no module of a memory"),
+        (lambda m: GatedMLP([[1.0]], m.G, m.B), "parameters are of list; arrays of one library"),
+        (lambda m: GatedMLP(m.A, None, m.B), "parameters are of NoneType"),
+        (lambda m: GatedMLP(m.A, m.G, m.B.astype(np.float32)), "of float32 cpu and float64 cpu"),
+        (lambda m: m.margins(np.zeros((2, 4)), np.zeros((2, 3), complex)), "values have dtype complex128"),
+        (lambda m: m.margins(np.zeros((2, 4)), np.zeros((2, 3)).astype(str)), "values have dtype"),
     ],
 )
 def test_unusable_parts_and_queries(use, said):
@@ -156,6 +161,7 @@ FOREIGN = {
     "more": (safetensors.numpy.save(_tensors(C=np.ones(1)), METADATA), "has the tensors A, B, C, G"),
     "shapes": (safetensors.numpy.save(_tensors(G=np.ones((3, 3))), METADATA), "have shapes"),
     "integers": (safetensors.numpy.save(_tensors(A=np.ones((2, 3), int)), METADATA), "A has int64 entries"),
+    "no digest": (safetensors.numpy.save(_tensors(), METADATA), "was changed after it was saved"),
     "nan": (safetensors.numpy.save(_tensors(A=np.full((2, 3), np.nan)), METADATA), "not all of them finite"),
 }
 
@@ -169,6 +175,45 @@ def test_other_files_are_refused_in_one_line_and_never_unpickled(tmp_path, kind,
         memories.load(path)
     assert str(path) in str(error.value) and "\n" not in str(error.value)
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "metadata"),
+    [
+        ({}, {"gate": "relu"}),
+        ({}, {"settings": '{"width": 99}'}),
+        ({"A": "G", "G": "A"}, {}),
+        ({"B": "-B"}, {}),
+    ],
+)
+def test_files_that_were_edited_are_refused(tmp_path, change, metadata):
+    path = tmp_path / "m.safetensors"
+    made().save(path)
+    content = path.read_bytes()
+    kept = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"]
+    tensors = safetensors.numpy.load(content)
+    edited = {name: tensors[name] for name in tensors} | {
+        name: -tensors[to[1:]] if to[0] == "-" else tensors[to] for name, to in change.items()
+    }
+    path.write_bytes(safetensors.numpy.save(edited, kept | metadata))
+    with pytest.raises(HebbcheckError, match="was changed after it was saved"):
+        memories.load(path)
+    path.write_bytes(safetensors.numpy.save(tensors, kept))
+    assert memories.load(path).settings == made().settings
+
+
+def test_what_could_not_be_loaded_is_not_saved(tmp_path):
+    for strange in (np.full((2, 2), np.nan), np.eye(2, dtype=int)):
+        with pytest.raises(HebbcheckError, match="not all of them finite numbers"):
+            GatedMLP(strange, strange, strange).save(tmp_path / "m.safetensors")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", [None, 3, ""])
+def test_what_is_no_path_is_said_in_one_line(path):
+    for use in (memories.load, made().save):
+        with pytest.raises(HebbcheckError, match="is no file's path"):
+            use(path)
 
 
 def test_paths_that_cannot_be_used(tmp_path):
@@ -210,6 +255,8 @@ def test_the_module_is_the_mlp_and_leads_back(gate, biases):
     with torch.no_grad():
         module.B.zero_()
     np.testing.assert_array_equal(again(queries), mlp(queries))  # neither follows the module
+    assert memories.from_module(module).settings == {"changed_from": mlp.settings}
+    assert memories.from_module(mlp.module().float()).settings == mlp.settings
     module.load_state_dict(mlp.module().state_dict())
     assert module(torch.zeros(2, 3, 4, dtype=torch.float64)).shape == (2, 3, 3)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 from .. import forecast
@@ -15,6 +16,7 @@ from ..errors import HebbcheckError
 from ..inputs import Raw
 from ..instance import Instance
 from ..memories.construction import fact_table
+from ..memories.first_width import first_storing
 from .facts import Facts, prepared
 from .shapes import Shape, sphere
 
@@ -24,22 +26,28 @@ class Capacity(Instance):
 
     @cached_property
     def m(self) -> int:
-        """The smallest width whose memory stores every fact while that before it does not, features nested in m.
+        """The smallest width whose memory stores every fact, features nested in m.
 
-        Where storing is not monotone in m, smaller widths may store them by luck.  Raises HebbcheckError where no width
-        within reach stores them.
+        Of a data-dependent memory one that does while that before it does not: smaller ones may store them by luck.
+        Raises HebbcheckError where no width within reach stores them.
         """
-        widest = widest_within(int(self.F))
-        start = forecast.start(
-            self.raw.memory, fact_table(self._floats("keys"), self._floats("values"), self.map)
-        )
-        found = search(lambda m: self.replace(m=m).stores_all, start=start, widest=widest)
-        if found.width is None:
+        facts = fact_table(self._floats("keys"), self._floats("values"), self.map)
+        widest, units_of = widest_within(facts.F), self._memory.units_of
+        if units_of is not None:
+            width = first_storing(
+                units_of(facts, _Factors(self)), facts, widest, confirmed=self._stores
+            ).width
+        else:
+            width = search(self._stores, start=forecast.start(self.raw.memory, facts), widest=widest).width
+        if width is None:
             raise HebbcheckError(
                 f"no width up to {widest} stores all facts; a capacity needs one that does; try fewer facts or a "
                 "larger d"
             )
-        return found.width
+        return width
+
+    def _stores(self, m: int) -> bool:
+        return self.replace(m=m).stores_all
 
     @property
     def W(self) -> int:
@@ -48,6 +56,17 @@ class Capacity(Instance):
 
     def _with_raw(self, raw: Raw) -> Instance:
         return Instance(raw, self.backend, self._streams)
+
+
+class _Factors:
+    """The rows of an instance's A and G, in order."""
+
+    def __init__(self, x: Instance) -> None:
+        self.x, self.taken = x, 0
+
+    def rows(self, count: int, *columns: int) -> list[np.ndarray]:
+        self.taken += count
+        return [factor[-count:] for factor in self.x._features(self.taken).values()]
 
 
 class CapacityFamily(Facts):

@@ -9,6 +9,7 @@ from ..errors import HebbcheckError
 if TYPE_CHECKING:
     from ..exact.instances import ExactInstance
     from ..instance import Instance
+    from .units import Sketched
 
 
 class Memory:
@@ -20,6 +21,8 @@ class Memory:
     name: ClassVar[str] = ""
     draws_features: ClassVar[bool] = False
     """Whether the construction is made of A and G (m x d)."""
+    units_of: ClassVar[type[Sketched] | None] = None
+    """The hidden units of given rows of A and G, where they are the same at every width."""
 
     def fit(self, x: Instance) -> Any:
         """What the construction solves for on the instance's facts, once: it is the instance's `_fitted`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from . import readouts
 from .base import Memory
 from .construction import Construction, FactTable, needed_width
 from .mlp import GatedMLP
-from .units import Sketched, Units
+from .units import Drawn, Sketched, Units
 
 if TYPE_CHECKING:
     from ..exact.instances import ExactInstance
@@ -30,12 +30,13 @@ class Bilinear(Memory, Construction):
 
     name = "bilinear"
     draws_features = True
+    units_of: ClassVar[type[Sketched] | None] = Sketched
 
     def construct(self, facts: FactTable, *, width: int | None, seed: int) -> GatedMLP:
         return self._sketched(facts, width, seed, readouts.hebbian)
 
     def units(self, facts: FactTable, seed: int, **options: Any) -> Units | None:
-        return Sketched(facts, seed)
+        return None if self.units_of is None else self.units_of(facts, Drawn(facts, seed, "A", "G"))
 
     def even(self, **options: Any) -> bool:
         return True

@@ -42,6 +42,10 @@ class Construction:
     cheaper: ClassVar[dict[str, Any]] = {}
     """Options with which nearly every width stores the same facts at a lower cost."""
 
+    def saturated(self, facts: FactTable, **options: Any) -> int | None:
+        """The width from which on all memories of these facts answer alike; None where wider ones go on changing."""
+        return None
+
     free_width: ClassVar[bool] = True
     """Whether it can be built of any width."""
 
@@ -159,11 +163,7 @@ def build(
     seed = whole_number("seed", seed, least=0)
     with room_for(f"building {name!r} of width {width} for {facts.F} facts", "a smaller width"):
         made = construction.construct(facts, width=width, seed=seed, **options)
-    if not all(bool(facts.xp.all(facts.xp.isfinite(part))) for part in made.parameters.values()):
-        raise HebbcheckError(
-            f"building {name!r} of width {made.width} gave parameters that are not finite; keys and values of ordinary "
-            "size are needed; try dividing them by their largest norm"
-        )
+        held = _held_like(keys, made, name)
     settings = {
         "construction": name,
         "width": made.width,
@@ -172,7 +172,22 @@ def build(
         **options,
         **made.settings,
     }
-    return replace(made.alike(keys), settings=settings)
+    return replace(held, settings=settings)
+
+
+def _held_like(keys: Any, made: GatedMLP, name: str) -> GatedMLP:
+    """The memory in the keys' library and dtype, where its parameters fit into that."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        held = made.alike(keys)
+    xp = array_api_compat.array_namespace(keys)
+    for role, part in held.parameters.items():
+        vanished = not bool(xp.any(part != 0)) and bool(np.any(to_host(made.parameters[role]) != 0))
+        if vanished or not bool(xp.all(xp.isfinite(part))):
+            raise HebbcheckError(
+                f"building {name!r} of width {made.width} gave a matrix {role} whose entries are not finite or vanish "
+                f"in {part.dtype}; keys and values of ordinary size are needed; try dividing them by their largest norm"
+            )
+    return held
 
 
 @contextmanager
@@ -188,7 +203,7 @@ def room_for(work: str, remedy: str) -> Iterator[None]:
 
 def found(known: dict[str, Construction], name: str) -> Construction:
     """The construction of this name."""
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         hint = nearest(str(name), known) or f"choose one of {', '.join(sorted(known))}"
         raise HebbcheckError(f"no construction is called {name!r}; {hint}")
     return known[name]
@@ -209,7 +224,7 @@ def needed_width(name: str, width: int | None) -> int:
 def one_of(option: str, value: Any, allowed: Iterable[Any]) -> Any:
     """The value of an option, where it is one of those allowed."""
     allowed = list(allowed)
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         said = " or ".join(repr(choice) for choice in allowed)
         raise HebbcheckError(f"{option}={value!r} is unknown; {said} is needed; try {option}={allowed[0]!r}")
     return value
@@ -238,13 +253,17 @@ def _table(role: str, given: Any) -> Any:
             raise HebbcheckError(
                 f"the {role} are no matrix; one vector a row is needed; check their lengths"
             ) from None
+    if np.ma.is_masked(given) or getattr(given, "is_sparse", False) or getattr(given, "is_meta", False):
+        raise HebbcheckError(
+            f"the {role} have entries without a value; a plain array is needed; fill them in"
+        )
     xp = array_api_compat.array_namespace(given)
     if given.ndim != 2 or 0 in given.shape:
         raise HebbcheckError(
             f"the {role} have shape {tuple(given.shape)}; a matrix with one vector a row is needed; check it"
         )
-    if array_api_compat.is_numpy_array(given) and given.dtype.kind in "iu":
-        given = given.astype(np.float64)
+    if xp.isdtype(given.dtype, "integral"):
+        given = xp.astype(given, xp.float64)
     if given.dtype not in (xp.float64, xp.float32):
         raise HebbcheckError(
             f"the {role} have dtype {given.dtype}; float64 or float32 is needed; try converting them to float32"

@@ -16,6 +16,7 @@ from ..least_squares import Solution, by_cholesky, measured, minimum_norm, pseud
 from . import readouts
 from .construction import FactTable, needed_width
 from .mlp import GatedMLP
+from .units import Sketched
 from .whitened import Whitened
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class DataDependent(Whitened):
     """
 
     name = "data_dependent"
+    units_of: ClassVar[type[Sketched] | None] = None  # every width has its own fit
     cheaper: ClassVar[dict[str, Any]] = {"tolerance": 1e-3}
 
     def construct(
@@ -80,8 +82,9 @@ class DataDependent(Whitened):
             fitted.A, fitted.G, readouts.whitened(Phi, facts.codes, ridge, form), settings=measured
         )
 
-    def units(self, facts: FactTable, seed: int, **options: Any) -> None:
-        return None  # every width has its own fit
+    def saturated(self, facts: FactTable, ridge: float = readouts.RIDGE, **options: Any) -> int | None:
+        """Features that span the quadratic forms on the keys have one projector, whatever they were fitted to."""
+        return min(facts.F, facts.d * (facts.d + 1) // 2) if ridge <= readouts.RIDGE else None
 
     def fit(self, x: Instance) -> tuple[np.ndarray, np.ndarray]:
         codes = x._floats("values")[x.map]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from . import readouts
 from .bilinear import Bilinear
 from .construction import FactTable
 from .mlp import GatedMLP
-from .units import Scaled, Units
+from .units import Scaled, Sketched
 
 if TYPE_CHECKING:
     from ..exact.instances import ExactInstance
@@ -28,15 +28,13 @@ class Diagonal(Bilinear):
     """
 
     name = "diagonal"
+    units_of: ClassVar[type[Sketched] | None] = Scaled
 
     def construct(
         self, facts: FactTable, *, width: int | None, seed: int, ridge: float = readouts.RIDGE
     ) -> GatedMLP:
         ridge = finite_number("ridge", ridge, least=0)
         return self._sketched(facts, width, seed, partial(readouts.diagonal, ridge=ridge))
-
-    def units(self, facts: FactTable, seed: int, **options: Any) -> Units:
-        return Scaled(facts, seed)
 
     def kernel(self, x: Instance) -> Any:
         return statistics.Features(x.Phi / x.backend.xp.sqrt(self._energies(x)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -21,7 +22,7 @@ FORMAT = "hebbcheck memory 1"
 
 def save(mlp: GatedMLP, path: str | Path) -> None:
     """Writes the memory; a file that was there is replaced at once or not at all."""
-    path = Path(path)
+    path = _path(path)
     tensors = {name: np.ascontiguousarray(to_host(part)) for name, part in mlp.parameters.items()}
     try:
         metadata = {"format": FORMAT, "gate": mlp.gate, "settings": json.dumps(mlp.settings, sort_keys=True)}
@@ -29,6 +30,8 @@ def save(mlp: GatedMLP, path: str | Path) -> None:
         raise HebbcheckError(
             f"the settings cannot be written ({message_of(error)}); JSON values are needed; replace others"
         ) from None
+    _check_numbers(tensors)
+    metadata["digest"] = _digest(tensors, metadata)
     try:
         _write(safetensors.numpy.save(tensors, metadata), path)
     except OSError as error:
@@ -51,8 +54,9 @@ def load(path: str | Path) -> GatedMLP:
 
     Raises HebbcheckError for a file that is missing, damaged, or something else.
     """
+    path = _path(path)
     try:
-        content = Path(path).read_bytes()
+        content = path.read_bytes()
     except (OSError, ValueError) as error:
         said = getattr(error, "strerror", None) or error
         raise HebbcheckError(
@@ -87,14 +91,39 @@ def _memory(tensors: dict[str, np.ndarray], metadata: dict[str, str]) -> GatedML
         raise HebbcheckError(
             f"it has the tensors {', '.join(sorted(tensors))}; A, G, B and biases a, g, b are needed"
         )
+    _check_numbers(tensors)
+    memory = GatedMLP(
+        **tensors, gate=metadata.get("gate", ""), settings=_settings(metadata.get("settings", ""))
+    )
+    if metadata.get("digest") != _digest(tensors, metadata):
+        raise HebbcheckError(
+            "it was changed after it was saved; an unchanged file is needed; save the memory again"
+        )
+    return memory
+
+
+def _check_numbers(tensors: dict[str, np.ndarray]) -> None:
     for name, tensor in tensors.items():
         if tensor.dtype.kind != "f" or not np.all(np.isfinite(tensor)):
             raise HebbcheckError(
                 f"{name} has {tensor.dtype} entries, not all of them finite numbers; finite floats are needed"
             )
-    return GatedMLP(
-        **tensors, gate=metadata.get("gate", ""), settings=_settings(metadata.get("settings", ""))
-    )
+
+
+def _digest(tensors: dict[str, np.ndarray], metadata: dict[str, str]) -> str:
+    """Names all that a file holds."""
+    state = hashlib.blake2b(digest_size=16)
+    said = {name: text for name, text in metadata.items() if name != "digest"}
+    state.update(json.dumps(said, sort_keys=True).encode())
+    for name, tensor in sorted(tensors.items()):
+        state.update(f" {name} {tensor.dtype} {tensor.shape} ".encode() + tensor.tobytes())
+    return state.hexdigest()
+
+
+def _path(path: Any) -> Path:
+    if not isinstance(path, str | os.PathLike) or not Path(path).name:
+        raise HebbcheckError(f"{path!r} is no file's path; one is needed; try 'memory.safetensors'")
+    return Path(path)
 
 
 def _settings(text: str) -> dict[str, Any]:

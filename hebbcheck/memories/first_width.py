@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,14 +26,20 @@ class First:
 
 
 def first_storing(
-    units: Units, facts: FactTable, widest: int, further: int = 0, blocks: tuple[int, int] = (32, 1024)
+    units: Units,
+    facts: FactTable,
+    widest: int,
+    further: int = 0,
+    confirmed: Callable[[int], bool] = lambda m: True,
+    blocks: tuple[int, int] = (32, 1024),
 ) -> First:
     """The smallest width up to `widest` that stores all facts, and whether the `further` next ones do.
 
     A pair of a fact and a competitor whose margin is not positive rules a width out, and a pair's margin at every width
     is one running sum: so each width that is judged yields pairs that rule out many more, and only widths that none of
     the known pairs rules out are judged.  Nothing is assumed of widths in between.  O(F m (d + d_v)) operations for all
-    widths up to the answer m, and 2 F |V| d_v for each that is judged.
+    widths up to the answer m, and 2 F |V| d_v for each that is judged.  `confirmed`: whether the memory as it is built
+    stores them too, which rounding may prevent where a margin is nearly zero.
     """
     known, done = Witnesses(facts), 0
     judged: dict[int, bool] = {}
@@ -47,15 +54,16 @@ def first_storing(
             r = int(np.argmin(ruled_out))
             reached = outputs + Phi[:, : r + 1] @ B[: r + 1, :]
             found, m = known.learn(reached), done + r + 1
-            judged[m] = not found
-            if not found:
+            judged[m] = not found and confirmed(m)
+            if judged[m]:
                 taken = done + Phi.shape[1]
                 later, more = _later(
                     units, known, reached, (Phi[:, r + 1 :], B[r + 1 :, :]), min(further, widest - m)
                 )
                 judged |= {m + k: stored for k, stored in enumerate(later, 1)}
                 return First(m, judged, taken + more)
-            ruled_out |= known.rule_out(outputs, Phi, B, newest=found)
+            if found:
+                ruled_out |= known.rule_out(outputs, Phi, B, newest=found)
             ruled_out[r] = True
         outputs = outputs + Phi @ B
         done += Phi.shape[1]

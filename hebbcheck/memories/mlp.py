@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -50,6 +51,7 @@ class GatedMLP:
     def __post_init__(self) -> None:
         if self.gate not in GATES:
             raise HebbcheckError(f"gate={self.gate!r} is unknown; one of {', '.join(GATES)} is needed")
+        _check_alike([self.A, self.G, self.B, *self.parameters.values()])
         shapes = {name: tuple(part.shape) for name, part in self.parameters.items()}
         A, B = shapes["A"], shapes["B"]
         fit = len(A) == len(B) == 2 and min(*A, *B) > 0 and shapes["G"] == A and B[1] == A[0]
@@ -114,6 +116,15 @@ class GatedMLP:
         """The same memory with its parameters in a model array's library and dtype, on its device."""
         return replace(self, **{name: alike(part, model) for name, part in self.parameters.items()})
 
+    @property
+    def digest(self) -> str:
+        """Names gate and parameters, these as float32 has them: memories that differ have different ones."""
+        state = hashlib.blake2b(self.gate.encode(), digest_size=16)
+        for name, part in self.parameters.items():
+            held = np.ascontiguousarray(to_host(part), dtype=np.float32)
+            state.update(f" {name} {held.shape} ".encode() + held.tobytes())
+        return state.hexdigest()
+
     def save(self, path: str | Path) -> None:
         """Writes a safetensors file, with gate and settings as its metadata; `memories.load` reads it."""
         from .files import save
@@ -149,6 +160,9 @@ class GatedMLP:
             values = finite_matrix("values", values)
         if not outputs.shape[0]:
             raise HebbcheckError("there are no keys; at least one is needed; check the table")
+        xp = array_api_compat.array_namespace(values)
+        if not xp.isdtype(values.dtype, ("real floating", "integral")):
+            raise HebbcheckError(f"the values have dtype {values.dtype}; floats are needed; convert them")
         values = alike(values, outputs)
         xp = array_api_compat.array_namespace(values)
         if not bool(xp.all(xp.isfinite(values))):
@@ -173,6 +187,19 @@ def host_map(map: Any, F: int, count: int) -> np.ndarray:
     return index_map(held, F, count)
 
 
+def _check_alike(parts: list[Any]) -> None:
+    """Parameters are arrays of one kind."""
+    strangers = [part for part in parts if not array_api_compat.is_array_api_obj(part)]
+    kinds = {_place(part) for part in parts if not strangers}
+    if strangers or len(kinds) > 1:
+        seen = (
+            type(strangers[0]).__name__ if strangers else " and ".join(sorted(" ".join(k[1:]) for k in kinds))
+        )
+        raise HebbcheckError(
+            f"the parameters are of {seen}; arrays of one library, dtype and device are needed; convert them"
+        )
+
+
 def _place(array: Any) -> tuple[type, str, str]:
     return type(array), str(array.dtype), str(array_api_compat.device(array))
 
@@ -189,6 +216,7 @@ def _gated(queries: Any, theta: dict[str, Any], gate: str) -> Any:
 def from_module(module: Any) -> GatedMLP:
     """The memory that a module made by `GatedMLP.module` is now: torch tensors, independent of the module's."""
     known = torched("module", "a torch module").Module
+    module = getattr(module, "_orig_mod", module)  # what torch.compile wraps
     if not isinstance(module, known):
         raise HebbcheckError(
             f"a {type(module).__name__} is no module of a memory; one made by GatedMLP.module() is needed"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from ..arrays import Streams
 from .construction import FactTable
@@ -24,6 +24,12 @@ class Units:
         raise NotImplementedError
 
 
+class Rows(Protocol):
+    """The rows of some matrices, a few at a time, beside the facts."""
+
+    def rows(self, count: int, *columns: int) -> list[Any]: ...
+
+
 class Drawn:
     """Rows of iid N(0, 1), drawn on from where the last ones ended: those of `FactTable.normal`."""
 
@@ -40,17 +46,17 @@ class Drawn:
 
 
 class Sketched(Units):
-    """The features (a_r^T k)(g_r^T k) with their Hebbian readout."""
+    """The features (a_r^T k)(g_r^T k) of rows of A and G, with their Hebbian readout."""
 
-    def __init__(self, facts: FactTable, seed: int) -> None:
-        self.facts, self._drawn = facts, Drawn(facts, seed, "A", "G")
+    def __init__(self, facts: FactTable, factors: Rows) -> None:
+        self.facts, self._factors = facts, factors
 
     def take(self, count: int) -> tuple[Any, Any]:
         Phi = self.features(count)
         return Phi, Phi.T @ self.facts.codes
 
     def features(self, count: int) -> Any:
-        A, G = self._drawn.rows(count, self.facts.d, self.facts.d)
+        A, G = self._factors.rows(count, self.facts.d, self.facts.d)
         return (self.facts.keys @ A.T) * (self.facts.keys @ G.T)
 
 
@@ -74,8 +80,8 @@ class Orthonormal(Sketched):
 
     exact = False
 
-    def __init__(self, facts: FactTable, seed: int) -> None:
-        super().__init__(facts, seed)
+    def __init__(self, facts: FactTable, factors: Rows) -> None:
+        super().__init__(facts, factors)
         self._basis = facts.keys[:, :0]
         self._reached = min(facts.F, facts.d * (facts.d + 1) // 2)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -16,7 +16,7 @@ from . import readouts
 from .bilinear import Bilinear
 from .construction import FactTable
 from .mlp import GatedMLP
-from .units import Orthonormal, Units
+from .units import Orthonormal, Sketched
 
 if TYPE_CHECKING:
     from ..exact.instances import ExactInstance
@@ -30,6 +30,7 @@ class Whitened(Bilinear):
     """
 
     name = "whitened"
+    units_of: ClassVar[type[Sketched] | None] = Orthonormal
 
     def construct(
         self,
@@ -42,9 +43,6 @@ class Whitened(Bilinear):
     ) -> GatedMLP:
         ridge = finite_number("ridge", ridge, least=0)
         return self._sketched(facts, width, seed, partial(readouts.whitened, ridge=ridge, form=form))
-
-    def units(self, facts: FactTable, seed: int, **options: Any) -> Units | None:
-        return Orthonormal(facts, seed)
 
     def kernel(self, x: Instance) -> Any:
         return statistics.Features(x.backend.asarray(self._basis(x)[0]))

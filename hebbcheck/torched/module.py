@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -25,7 +26,7 @@ class Module(nn.Module):
 
     def __init__(self, mlp: GatedMLP) -> None:
         super().__init__()
-        self.gate, self.settings = mlp.gate, dict(mlp.settings)
+        self.gate, self.settings, self._made = mlp.gate, dict(mlp.settings), mlp.digest
         for name in ("A", "G", "B", *BIASES):
             part = mlp.parameters.get(name)
             self.register_parameter(name, None if part is None else nn.Parameter(_tensor(part)))
@@ -36,9 +37,12 @@ class Module(nn.Module):
         return functional.linear(hidden(x, theta, self.gate), theta["B"], theta.get("b"))
 
     def memory(self) -> GatedMLP:
-        """The memory that the module is now, with tensors of its own."""
+        """The memory that the module is now, with tensors of its own; a changed one says only from what it began."""
         theta = {name: part.detach().clone() for name, part in self._theta().items()}
-        return GatedMLP(**theta, gate=self.gate, settings=dict(self.settings))
+        memory = GatedMLP(**theta, gate=self.gate, settings=dict(self.settings))
+        if memory.digest == self._made:
+            return memory
+        return replace(memory, settings={"changed_from": memory.settings})
 
     def _theta(self) -> dict[str, torch.Tensor]:
         """What stands for each parameter now: tied, pruned or parametrised ones are no parameters of their own."""
