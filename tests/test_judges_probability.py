@@ -444,6 +444,30 @@ def test_failure_probabilities_between_one_percent_and_nine_tenths_are_judged():
     assert judged(tiny).outcome == "inconclusive"
 
 
+def test_every_listed_value_is_drawn_and_what_is_not_is_said():
+    def fails_at(F):
+        def bounded(x):
+            return hc.at_most(x.gamma_min, -1e9 if F == x.F else 1e9)
+
+        return claim(bounded, geo.facts(F=[4, 32, 300], d=8, m=16), fails_at_most=0.1)
+
+    for F in (4, 32, 300):
+        assert judged(fails_at(F)).outcome == "refuted"
+    told = judged(fails_at(7))
+    assert told.outcome == "supported" and told.reason.endswith("Sizes drawn: F from 4 to 300.")
+    dear = judged(claim(below(1.0), geo.family(lambda rng, F: {"u": 0.5}, F=[4, 10**5]), fails_at_most=0.1))
+    assert dear.outcome == "supported" and dear.reason.endswith("F = 4; not drawn: F = 1e+05.")
+
+
+def test_failures_at_the_largest_sizes_alone_are_seen():
+    def bounded(x):
+        return hc.at_most(x.gamma_min, -1e9 if x.F >= 200 else 1e9)
+
+    assert judged(claim(bounded, geo.facts(), fails_at_most="delta")).outcome == "refuted"
+    beyond = judged(claim(below(1.0), geo.family(lambda rng, F: {"u": 0.5}, F=(4, 10**5)), fails_at_most=0.1))
+    assert "not drawn: F beyond" in beyond.reason and "(of 1e+05)" in beyond.reason
+
+
 def test_cells_stand_far_apart():
     rng = np.random.default_rng(0)
     cells = [

@@ -56,6 +56,15 @@ def test_what_fails_only_at_the_largest_sizes_is_found():
         assert finding.outcome == "refuted" and any(f"F={F}" in finding.reason for F in (61, 64))
 
 
+@pytest.mark.parametrize("size", ["F", "d", "m"])
+def test_what_fails_only_where_one_size_is_large_is_found(size):
+    def bounded(x):
+        others = [getattr(x, name) for name in ("F", "d", "m") if name != size]
+        return hc.at_most(getattr(x, size), 200 if max(others) < 20 else 1e9)
+
+    assert judged(claim(geo.facts(), bounded)).outcome == "refuted"
+
+
 def test_what_is_never_defined_is_told():
     finding = judged(claim(KERNELS, lambda k: hc.at_most(k.trace * math.nan, 1)))
     assert finding.outcome == "vacuous" and "undefined (NaN, or a division by zero)" in finding.reason
@@ -433,9 +442,7 @@ def test_violations_at_real_sizes_are_shrunk_and_decided_exactly():
     def large(k):
         return hc.at_least(k.E_K if k.F < 20 else 0.0, 0 if k.F < 20 else 1.0)
 
-    result = attack.measure_draws(
-        claim(KERNELS, large), Settings(), {"part": 0, "draws": 6, "identity": False}
-    )
+    result = attack.measure_draws(claim(KERNELS, large), Settings(), {"draws": 6, "identity": False})
     assert result["violations"] > 0 and result["smallest"]["numbers"] == {"F": 20, "m": 1}
     assert result["exact"]
 

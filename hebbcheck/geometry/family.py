@@ -134,9 +134,13 @@ class Family:
         """Numbers for one draw."""
         return {name: size.sample(rng, profile) for name, size in self.sizes.items()}
 
-    def largest_sizes(self, profile: str = "quick") -> dict[str, float]:
-        """The largest numbers that a draw may have."""
-        return {name: size.bounds(profile)[1] for name, size in self.sizes.items()}
+    def extreme_sizes(self, profile: str = "quick") -> list[dict[str, float]]:
+        """The largest numbers that a draw may have, then one of them alone beside the smallest others, then these."""
+        bounds = {name: size.bounds(profile) for name, size in self.sizes.items()}
+        least, most = ({name: both[k] for name, both in bounds.items()} for k in (0, 1))
+        alone = [{**least, name: most[name]} for name, size in self.sizes.items() if size.integer]
+        made = [most, *alone, least]
+        return [numbers for k, numbers in enumerate(made) if numbers not in made[:k]]
 
     def small_sizes(self, rng: np.random.Generator) -> dict[str, float]:
         """Numbers for an attack, the smallest sizes the likeliest."""

@@ -59,15 +59,14 @@ def _small_draws(search: Search, streams: Streams, count: int) -> None:
 
 
 def measure_draws(claim: Claim, settings: Settings, params: dict) -> dict:
-    """Draws at the sizes of real use, the first at the largest ones.  params: draws, part, identity."""
+    """Draws at the sizes of real use, the first where all, one or none are the largest.  params: draws, identity."""
     search = Search(claim, settings.arrays, params["identity"])
     family, choices = claim.family, claim.family.choices
+    extremes = family.extreme_sizes(settings.profile)[: params["draws"] // 2]
     for index in range(params["draws"]):
-        streams = Streams("draws", claim.id, settings.seed, params["part"], index)
-        if index == 0:
-            numbers = family.largest_sizes(settings.profile)
-        else:
-            numbers = family.sample_sizes(streams("sizes"), settings.profile)
+        streams = Streams("draws", claim.id, settings.seed, index)
+        sampled = family.sample_sizes(streams("sizes"), settings.profile)
+        numbers = extremes[index] if index < len(extremes) else sampled
         search.see(family.raw(numbers, streams, choices[index % len(choices)]))
     search.lenient = True
     return _report(search, _smallest(search))

@@ -2,7 +2,8 @@
 
 Cells are chosen from the sizes alone, before anything is drawn.  The allowed probabilities are put in a few
 groups (each value of delta, or thirds of their range), and in each group sizes are chosen far apart from each
-other among those that the profile's time affords.
+other among those that the profile's time affords; in the group where a draw says most the largest of these are among
+them, and every value that the claim's author listed.  What is left out the verdict says (`reach`).
 """
 
 from __future__ import annotations
@@ -31,6 +32,10 @@ PILOTS = (64, 200)
 """The most cells that pilot draws are made in, quick and standard."""
 SCARCE = 0.05
 """Below this allowed probability a cell takes so many draws that quick judges one."""
+DRAWS = 12
+"""The draws of a cell, times what it allows: what most cells take that fail seldom enough."""
+SECONDS, SECONDS_OF_LARGEST, SECONDS_OF_LISTED = (0.4, 4.0), (2.0, 8.0), (10.0, 60.0)
+"""The most seconds, quick and standard, for the draws of a cell, of the largest one, of one with a listed value."""
 
 Cell = dict[str, Any]
 """{"numbers": sizes, "choice": an adversary's, "allowed": failure probability}."""
@@ -44,7 +49,12 @@ def groups_of_cells(claim: Claim, settings: Settings) -> tuple[list[list[Cell]],
     groups = _grouped(candidates)
     choices = claim.family.choices
     count = max(2, SIZES // max(len(groups), 1)) if len(choices) == 1 else 2
-    sizes = [_apart(_affordable(group, settings), rng, count) for group in groups]
+    sizes = [_apart(_affordable(group, settings.by_profile(*SECONDS)), rng, count) for group in groups[:-1]]
+    for group in groups[-1:]:
+        sizes.append(
+            _apart(_affordable(group, settings.by_profile(*SECONDS_OF_LARGEST)), rng, count, largest=True)
+        )
+        sizes[-1] += _listed_elsewhere(claim, candidates, sizes, settings)
     share = max(1, math.ceil(len(choices) * sum(map(len, sizes)) / settings.by_profile(*PILOTS)))
     turn = itertools.count()
     return [
@@ -94,14 +104,55 @@ def seconds_a_draw(numbers: dict[str, float]) -> float:
     return 7e-4 + 1e-8 * 2 * d * (F + m) + 2.5e-7 * F * F + products / 1.5e10
 
 
-def _affordable(group: list[Cell], settings: Settings) -> list[Cell]:
-    """The cells whose draws the profile's time allows (about 50 for one allowed failure), else the cheapest four."""
-    limit = settings.by_profile(1.0, 20.0)
-    if scarce(group):
-        limit *= 2
-    cost = {id(cell): 50 / max(cell["allowed"], 0.05 / 3) * seconds_a_draw(cell["numbers"]) for cell in group}
-    ordered = sorted(group, key=lambda cell: cost[id(cell)])
-    return [cell for cell in ordered if cost[id(cell)] <= limit] or ordered[:4]
+def _seconds(cell: Cell) -> float:
+    """Roughly, for all draws of a cell."""
+    return DRAWS / max(cell["allowed"], SCARCE / 3) * seconds_a_draw(cell["numbers"])
+
+
+def _affordable(group: list[Cell], seconds: float) -> list[Cell]:
+    """The cells whose draws take no longer, else the four cheapest, by cost."""
+    ordered = sorted(group, key=_seconds)
+    limit = 2 * seconds if scarce(group) else seconds
+    return [cell for cell in ordered if _seconds(cell) <= limit] or ordered[:4]
+
+
+def _listed_elsewhere(
+    claim: Claim, candidates: list[Cell], chosen: list[list[Cell]], settings: Settings
+) -> list[Cell]:
+    """For each value of a listed size that no chosen cell has, the cheapest cell that has it, where time allows it."""
+    more: list[Cell] = []
+    limit = settings.by_profile(*SECONDS_OF_LISTED)
+    for name, size in claim.family.sizes.items():
+        for value in size.listed or []:
+            if name == "delta" or any(
+                c["numbers"][name] == value for group in [*chosen, more] for c in group
+            ):
+                continue
+            having = [cell for cell in candidates if cell["numbers"][name] == value]
+            if having and _seconds(cheapest := min(having, key=_seconds)) <= limit:
+                more.append(cheapest)
+    return more
+
+
+def reach(claim: Claim, cells: list[Cell], settings: Settings) -> tuple[str, str]:
+    """The sizes that cells have, and which of those that the claim speaks of none has."""
+    held, missing = [], []
+    for name, size in claim.family.sizes.items():
+        have = sorted({cell["numbers"][name] for cell in cells})
+        low, high = (size.bounds(settings.profile)[k] for k in (0, 1))
+        if low == high or name == "delta":
+            continue
+        held.append(
+            f"{name} from {have[0]:.4g} to {have[-1]:.4g}"
+            if have[0] < have[-1]
+            else f"{name} = {have[0]:.4g}"
+        )
+        if size.listed is not None:
+            without = [value for value in size.listed if value not in have]
+            missing += [f"{name} = {' and '.join(f'{value:.4g}' for value in without)}"] if without else []
+        elif size.integer and 2 * have[-1] <= high:
+            missing.append(f"{name} beyond {have[-1]:.4g} (of {high:.4g})")
+    return ", ".join(held), ", ".join(missing)
 
 
 def scarce(group: list[Cell]) -> bool:
@@ -117,11 +168,14 @@ def _grouped(cells: list[Cell]) -> list[list[Cell]]:
     return [group for part in parts if (group := [cell for cell in cells if cell["allowed"] in part])]
 
 
-def _apart(cells: list[Cell], rng: np.random.Generator, count: int) -> list[Cell]:
-    """Cells far apart in log size: the first at random, each next one farthest from those chosen (Gonzalez, 1985)."""
+def _apart(cells: list[Cell], rng: np.random.Generator, count: int, largest: bool = False) -> list[Cell]:
+    """Cells, cheap ones first, far apart in log size: each next one is farthest from those chosen (Gonzalez, 1985).
+
+    The first is one at random, or the last.
+    """
     cells = list({tuple(cell["numbers"].values()): cell for cell in cells}.values())
     places = np.array([[math.log(max(abs(v), 1e-9)) for v in cell["numbers"].values()] for cell in cells])
-    chosen = [int(rng.integers(len(cells)))]
+    chosen = [len(cells) - 1 if largest else int(rng.integers(len(cells)))]
     while len(chosen) < min(count, len(cells)):
         distances = np.min([np.sum((places - places[c]) ** 2, axis=1) for c in chosen], axis=0)
         chosen.append(int(np.argmax(distances)))

@@ -41,8 +41,8 @@ def _attacks(settings: Settings, identity: bool, broken: str | None) -> Iterator
             "hebbcheck.judges.attack:measure",
             {
                 "part": part,
-                "examples": settings.by_profile(120, 200) // (2 if broken else 1),
-                "steps": settings.by_profile(1500, 2500) // (2 if broken else 1),
+                "examples": settings.by_profile(120, 160) // (2 if broken else 1),
+                "steps": settings.by_profile(1500, 2000) // (2 if broken else 1),
                 "broken": broken,
                 "identity": identity,
             },
@@ -50,8 +50,8 @@ def _attacks(settings: Settings, identity: bool, broken: str | None) -> Iterator
 
 
 def _draws(settings: Settings, identity: bool) -> Iterator[Task]:
-    for part in range(settings.by_profile(1, 2)):
-        yield Task("hebbcheck.judges.attack:measure_draws", {"part": part, "draws": 18, "identity": identity})
+    draws = settings.by_profile(18, 24)
+    yield Task("hebbcheck.judges.attack:measure_draws", {"draws": draws, "identity": identity})
 
 
 def _needed(results: list[dict]) -> str | None:

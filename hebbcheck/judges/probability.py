@@ -20,7 +20,7 @@ from ..inputs import Raw
 from ..settings import LEVEL, Settings
 from ..sweeps import Task
 from ..verdict import Finding, Outcome, Quantifier, nothing_judged
-from .cell_choice import Cell, groups_of_cells, scarce, seconds_a_draw
+from .cell_choice import Cell, groups_of_cells, reach, scarce, seconds_a_draw
 from .counting import LOOKS, POWER, acceptable, limits, looks
 from .draws import MEASURE, PILOT_DRAWS, drawn, measure, nearest, pilot_task
 from .dropped import needed_assumptions
@@ -131,7 +131,17 @@ def judge(claim: Claim, settings: Settings) -> Generator[list[Task], list[dict],
         if any(tally.refuted for tally in tallies):
             break
     needed = (yield from needed_assumptions(claim, settings)) if claim.test_needs else {}
-    return _finding(claim, settings, tallies, pilots, needed)
+    finding = _finding(claim, settings, tallies, pilots, needed)
+    if finding.outcome is Outcome.SUPPORTED:
+        finding.reason += _sizes(claim, cells, settings)
+    return finding
+
+
+def _sizes(claim: Claim, cells: list[Cell], settings: Settings) -> str:
+    """At which sizes draws were made, and where not: what fails there alone is not seen."""
+    held, missing = reach(claim, cells, settings)
+    left = f"; not drawn: {missing}" if missing else ""
+    return f" Sizes drawn: {held}{left}." if held else ""
 
 
 def _kept(group: list[Cell], groups: int, settings: Settings) -> int:

@@ -166,8 +166,10 @@ class Arguer:
         return None
 
     def _scalings(self, relations: list[SymbolicRelation]) -> Iterator[tuple[object, list[SymbolicRelation]]]:
-        """The relations with their open constants multiplied by something."""
-        symbols = [Quantity(name, positive=True) for name in self.claim.constants]
+        """The relations with their open constants multiplied by something, where only they name constants."""
+        elsewhere = [self.claim.fails_at_most, *self.claim.given.values()]
+        free = not any(self.claim.constants_in(f) for f in elsewhere if callable(f))
+        symbols = [Quantity(name, positive=True) for name in self.claim.constants if free]
         scales = [1] if not symbols else [s for c in SCALES for s in dict.fromkeys((c, sympy.Rational(1, c)))]
         for scale in scales:
             to = {symbol: scale * symbol for symbol in symbols}

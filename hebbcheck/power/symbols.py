@@ -6,10 +6,11 @@ place of hebbcheck's.  A function that does anything else with its instance has 
 
 from __future__ import annotations
 
+import dis
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import sympy
@@ -20,6 +21,7 @@ from ..drawn import C0
 from ..geometry.facts import Facts
 from ..geometry.family import Family
 from ..geometry.kernels import Kernels
+from ..geometry.shapes import tied
 from ..geometry.sizes import ATTACKS
 
 Interval = tuple[float, float]
@@ -132,7 +134,7 @@ def known_of(claim: Claim) -> Known:
         if getattr(family, "memory", "kernel") in POSITIVE_SEMIDEFINITE:
             known.intervals |= {name: (0.0, math.inf) for name in OF_A_KERNEL}
         known.intervals["L"] = (0.0, math.inf)
-        if getattr(getattr(family, "values", None), "unit", False):
+        if _unit_values(family):
             known.intervals |= {"V_min": (0.0, 2.0), "V_max": (0.0, 2.0)}
     for test in claim.given.values():
         _assume(known, test)
@@ -148,6 +150,13 @@ def known_of(claim: Claim) -> Known:
     return known
 
 
+def _unit_values(family: Family) -> bool:
+    """Whether values have norm one; tied ones are the keys."""
+    if not isinstance(family, Facts):
+        return False
+    return (family.keys if family.values is tied else family.values).unit
+
+
 def size_interval(family: Family, name: str) -> Interval:
     """The values that a size of a family may have at all."""
     size = family.sizes[name]
@@ -158,7 +167,7 @@ def size_interval(family: Family, name: str) -> Interval:
         return float(low), float(high)
     if name not in ATTACKS:
         return EVERYTHING
-    return float(getattr(family, "_least", {}).get(name, ATTACKS[name][0])), math.inf
+    return float(family.least.get(name, ATTACKS[name][0])), math.inf
 
 
 def _assume(known: Known, test: Callable) -> None:
@@ -250,6 +259,8 @@ def _rebound(function: Any, memo: dict[int, Any] | None = None) -> Any:
     memo = {} if memo is None else memo
     if not isinstance(function, FunctionType):
         return function
+    if any(map(_decides_unseen, _codes(function.__code__))):
+        raise TypeError("its course depends on symbols in a way that they do not show")
     if id(function) not in memo:
         names: dict[str, Any] = {"__builtins__": function.__globals__["__builtins__"], **BUILTINS}
         copy = FunctionType(
@@ -274,6 +285,28 @@ def _replaced(value: Any, memo: dict[int, Any]) -> Any:
         )
         return value if engine else _rebound(value, memo)
     return TWINS.get(value, value) if callable(value) and value.__hash__ else value
+
+
+def _decides_unseen(code: CodeType) -> bool:
+    """Whether a function decides by anything but an order of two numbers, which symbols refuse to decide.
+
+    Other conditions have a truth value for symbols too: a symbol is never equal to a number, and always true.
+    """
+    previous = None
+    for step in dis.get_instructions(code):
+        if step.opname in ("CACHE", "TO_BOOL", "UNARY_NOT"):
+            continue
+        if step.opname == "CONTAINS_OP" or (step.opname == "COMPARE_OP" and _is_equality(step)):
+            return True
+        jumps = "JUMP_IF" in step.opname and "NONE" not in step.opname
+        if jumps and (previous is None or previous.opname not in ("COMPARE_OP", "IS_OP")):
+            return True
+        previous = step
+    return False
+
+
+def _is_equality(step: dis.Instruction) -> bool:
+    return "==" in step.argrepr or "!=" in step.argrepr
 
 
 def _codes(code: Any) -> list[Any]:

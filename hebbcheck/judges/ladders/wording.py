@@ -9,6 +9,10 @@ from .build import power_of_two
 from .rule import FLAT_LEVEL, RISING, HeldOut, Standing, State, Unbounded
 
 DECIDES = 2.0**200
+IN_LOGARITHMS = ("F", "joint")
+"""Ladders along which growth is judged in log L: in F it is told from none only beyond sqrt(log F)."""
+SLOW = 0.25
+"""Exponents of log L above this, at 95%, are said though they do not refute."""
 
 
 def point_text(point: dict) -> str:
@@ -98,11 +102,13 @@ def _ladders(count: int) -> str:
 
 
 def unseen(standings: list[Standing], varying: list[str]) -> str:
-    """What the ladders say nothing of: small powers of parameters that were climbed, and parameters that were not."""
+    """What the ladders say nothing of: roots of logarithms, small powers of parameters, parameters not climbed."""
     climbed = {n for s in standings for n in s.ladder.moves}
     coarse = sorted({n for s in standings if s.ladder.kind == "parameter" for n in s.ladder.moves})
     held = [n for n in varying if n not in climbed]
     said = [f"powers of {n} below {RISING['parameter']:g} are not seen" for n in coarse]
+    if any(s.ladder.kind in IN_LOGARITHMS for s in standings):
+        said.insert(0, "growth like sqrt(log F) is not told from none")
     if held:
         said.append(f"{' and '.join(held)} {'were' if len(held) > 1 else 'was'} not varied")
     return "".join(f"; {words}" for words in said)
@@ -117,5 +123,16 @@ def supported(standings: list[Standing], names: str, constant: dict[str, float])
     reach = ", ".join(f"{n} = {power_of_two(v)}" for n, v in tops.items())
     return (
         f"one constant serves all sizes: {names} = {number(constant['value'])} ({number(constant['low'])} to "
-        f"{number(constant['high'])}) suffices on {_ladders(len(standings))} up to {reach}, and it does not grow"
+        f"{number(constant['high'])}) suffices on {_ladders(len(standings))} up to {reach}, and it grows by no power "
+        f"of a size{_slow_growth(standings)}"
     )
+
+
+def _slow_growth(standings: list[Standing]) -> str:
+    """The ladder in F along which the needed constant grows most, where that may be a root of a logarithm."""
+    slow = [s for s in standings if s.ladder.kind in IN_LOGARITHMS and s.growth]
+    slow = [s for s in slow if s.growth and s.growth.slope.low(FLAT_LEVEL) > SLOW]
+    if not slow:
+        return ""
+    most = max(slow, key=lambda s: s.growth.slope.value if s.growth else 0.0)
+    return f" (along {most.ladder.name} it goes like {exponent_text(most, FLAT_LEVEL)})"
