@@ -132,7 +132,7 @@ def test_other_scales_are_drawn_too():
 @pytest.fixture(scope="module")
 def tried():
     chosen = [CLAIMS[name] for name in ("crosstalk", "signal", "decomposition")]
-    return list(trials(Runner(QUICK), chosen, 3))
+    return list(trials(Runner(QUICK), chosen, 3, {}))
 
 
 def test_most_false_variants_are_caught(tried):
@@ -161,19 +161,20 @@ def test_trials_resume_from_the_store(tmp_path):
             measured.append(cached)
 
     with Store.open(tmp_path / "store.db") as store:
-        first = [t.record() for t in trials(Runner(QUICK, store, progress=Count()), chosen, 1)]
+        first = [t.record() for t in trials(Runner(QUICK, store, progress=Count()), chosen, 1, {})]
         assert not any(measured)
         measured.clear()
-        again = [t.record() for t in trials(Runner(QUICK, store, progress=Count()), chosen, 1)]
+        again = [t.record() for t in trials(Runner(QUICK, store, progress=Count()), chosen, 1, {})]
         assert all(measured) and store.verdicts() == []
     strip = [[{k: v for k, v in r.items() if k != "seconds"} for r in records] for records in (first, again)]
     assert strip[0] == strip[1]
 
 
 def test_workers_make_the_mutants_again():
-    here = {t.mutant.id: (t.fate, t.reason) for t in trials(Runner(QUICK), [CLAIMS["decomposition"]], 2)}
+    here = {t.mutant.id: (t.fate, t.reason) for t in trials(Runner(QUICK), [CLAIMS["decomposition"]], 2, {})}
     there = {
-        t.mutant.id: (t.fate, t.reason) for t in trials(Runner(QUICK, jobs=2), [CLAIMS["decomposition"]], 2)
+        t.mutant.id: (t.fate, t.reason)
+        for t in trials(Runner(QUICK, jobs=2), [CLAIMS["decomposition"]], 2, {})
     }
     assert here == there
 
@@ -183,7 +184,7 @@ def test_variants_that_cannot_be_judged_are_broken():
         return hc.at_most(k.trace, hc.sum(k.K[:, 0]) + hc.trace(k.K * k.F))
 
     claim = Claim("sliced", sliced, geo.kernels(F=(2, 4), m=(2, 4)))
-    fates = {t.mutant.mutation.words: t.fate for t in trials(Runner(QUICK), [claim], None)}
+    fates = {t.mutant.mutation.words: t.fate for t in trials(Runner(QUICK), [claim], None, {})}
     assert fates["drop K"] is Fate.BROKEN
 
 
@@ -265,7 +266,17 @@ def test_the_command_fails_where_too_few_are_caught(power, monkeypatch):
 
 def test_the_command_needs_claims_that_hold(power):
     code, _, err = power("power_claims.py::power.wrong")
-    assert code == 2 and "none of the claims has wrong variants" in err
+    assert code == 2 and "no claim has wrong variants (power.wrong: it is expected to be refuted)" in err
+
+
+def test_variants_of_a_claim_that_is_refuted_itself_say_nothing(power, tmp_path):
+    (tmp_path / "false.py").write_text(
+        "import hebbcheck as hc\nfrom hebbcheck import geometry as geo\n"
+        "@hc.claim('power.false', over=geo.facts(keys=geo.sphere, values=geo.sphere))\n"
+        "def crowded(x):\n    return hc.at_most(x.E_K, x.F / x.d ** 3)\n"
+    )
+    code, out, _ = power("false.py", "--limit", "2")
+    assert code == 1 and "no variants of power.false: it is refuted itself: An instance breaks it" in out
 
 
 def test_json_alone_on_standard_output(power):

@@ -119,6 +119,44 @@ def test_functions_that_have_no_expression():
     assert argued(claim) == {}
 
 
+def by_equality(x):
+    return hc.at_least(x.E_K, x.trace if x.F == 2 else 0)
+
+
+def by_membership(x):
+    return hc.at_least(x.E_K, x.trace if x.F in (2, 3) else 0)
+
+
+def by_truth(x):
+    return hc.at_least(x.E_K, x.trace if x.F % 2 else 0)
+
+
+def by_choice(x):
+    return hc.at_least(x.E_K, x.trace or 1)
+
+
+def by_a_helper(x):
+    return hc.at_least(x.E_K, helped(x.F))
+
+
+def helped(F):
+    return 1 if F != 2 else 0
+
+
+@pytest.mark.parametrize("function", [by_equality, by_membership, by_truth, by_choice, by_a_helper])
+def test_what_decides_by_more_than_an_order_has_no_expression(function):
+    claim = Claim("deciding", function, KERNEL)
+    assert relations_of(claim, known_of(claim)) is None and argued(claim) == {}
+
+
+def test_an_assumption_that_decides_by_equality_says_nothing():
+    given = {"odd": lambda x: x.F == 3 or x.V_min >= 0}
+    assert (
+        known_of(Claim("odd", lambda x: hc.at_most(x.V_min, 1), KERNEL, given=given)).intervals.get("V_min")
+        is None
+    )
+
+
 def test_quantities_are_called_and_subscripted():
     assert Quantity("K", real=True)[0, 0] == Quantity("K[(0, 0)]", real=True)
     assert Quantity("f", real=True)(3, n=2) == Quantity("f(3, n=2)", real=True)
@@ -180,6 +218,25 @@ def test_open_constants_absorb_factors_and_nothing_else():
     assert found["drop d - 1"] == "weaker" and found["square L"] == "weaker"
     wrong = ("square d - 1", "drop L", "drop the logarithm L", "d - 1 with its exponent shifted by 1/4")
     assert not set(wrong) & found.keys()
+
+
+def test_constants_that_assumptions_name_absorb_nothing():
+    def doubled(x, *, C):
+        return hc.at_most(2 * x.m, 2 * C * x.d)
+
+    halved = "halve 2 in 2 * C"
+    assert standing(doubled, words=halved) == "weaker"
+    assert standing(doubled, words=halved, given={"m <= C d": lambda x, C: x.m <= C * x.d}) is None
+    assert standing(doubled, words=halved, fails_at_most=lambda x, C: C / x.m) is None
+
+
+@pytest.mark.parametrize("shape", [geo.sphere, geo.gaussian, geo.anything])
+def test_tied_values_are_as_long_as_the_keys(shape):
+    over, given = geo.facts(keys=shape, values=geo.tied), {"V >= 0": lambda x: x.V_min >= 0}
+    found = standing(
+        lambda x: hc.at_least(x.gamma_min, -x.E_K), over, "drop the assumption V >= 0", given=given
+    )
+    assert found == ("equivalent" if shape is geo.sphere else None)
 
 
 def test_assumptions_that_say_nothing_new():

@@ -14,6 +14,8 @@ from .running import Running, measure_options
 
 LIMITS = (12, None)
 """Variants of a claim that are judged, quick and standard."""
+FEW = 3
+"""How many claims are named in an error."""
 
 
 @click.command()
@@ -28,7 +30,8 @@ def power(select: tuple[str, ...], limit: int | None, **options: Any) -> int:
     """Say how many wrong variants of each claim are caught.
 
     Machine-made variants (a relation flipped, a factor dropped, an exponent shifted, ...) are judged like the claims.
-    Exit code 0: of those that are certainly false at least 85 % are refuted (95 % beyond the quick profile).
+    Exit code 0: of those that are certainly false at least 85 % are refuted (95 % beyond the quick profile), and no
+    claim is refuted itself.
     """
     from ..discovery import select as selected
     from ..power.summary import summary
@@ -38,18 +41,22 @@ def power(select: tuple[str, ...], limit: int | None, **options: Any) -> int:
     reasons = {claim: judgeable(claim, running.settings) for claim in selected(select)}
     claims = [claim for claim, reason in reasons.items() if reason is None]
     if not claims:
-        raise HebbcheckError("none of the claims has wrong variants; power needs claims that should hold")
+        why = "; ".join(f"{claim.id}: {reason}" for claim, reason in list(reasons.items())[:FEW])
+        raise HebbcheckError(f"no claim has wrong variants ({why}); power needs claims that should hold")
     if limit is None:
         limit = running.settings.by_profile(*LIMITS)
     begun = time.perf_counter()
-    with running.runner() as runner, closing(trials(runner, claims, limit or None)) as reached:
+    refuted: dict[str, str] = {}
+    with running.runner() as runner, closing(trials(runner, claims, limit or None, refuted)) as reached:
         records = [trial.record() for trial in reached]
     records.sort(key=lambda record: [c.id for c in claims].index(record["claim"]))
-    told = summary(records, {c.id: r for c, r in reasons.items() if r is not None}, running.settings)
+    skipped = {c.id: r for c, r in reasons.items() if r is not None}
+    skipped |= {id: f"it is refuted itself: {reason}" for id, reason in refuted.items()}
+    told = summary(records, skipped, running.settings)
     _tell(running.screen, told, time.perf_counter() - begun)
     if running.json_file:
         write_json(running.json_file, told)
-    return 0 if _enough(told) else 1
+    return 0 if _enough(told) and not refuted else 1
 
 
 COMMANDS = (power,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -35,18 +36,34 @@ def judgeable(claim: Claim, settings: Settings) -> str | None:
     return "it speaks of a figure" if quantifier is Quantifier.REPORTED else None
 
 
-def trials(runner: Runner, claims: list[Claim], limit: int | None) -> Generator[Trial, None, None]:
+def trials(
+    runner: Runner, claims: list[Claim], limit: int | None, refuted: dict[str, str]
+) -> Generator[Trial, None, None]:
     """The trials of the claims' mutants, as they end; of each claim at most `limit` that are not argued to be true.
 
-    A table of them is left in the store, for the report.
+    Claims that are refuted themselves have none: they are put into `refuted`, with what their verdict says.  A table of
+    the trials is left in the store, for the report.
     """
     records = []
     with runner.recording() as (store, run_id):
-        for trial in _trials(runner, store, claims, limit):
+        refuted |= _refuted(runner, store, claims)
+        for trial in _trials(runner, store, [claim for claim in claims if claim.id not in refuted], limit):
             records.append(trial.record())
             yield trial
         told = as_figure(summary(records, {}, runner.settings))
         store.save_figure(run_id, told | {"command": runner.command})
+
+
+def _refuted(runner: Runner, store: Store, claims: list[Claim]) -> dict[str, str]:
+    """What the judges say of the claims that they refute as they stand: nothing follows from their variants."""
+    as_they_stand = [replace(claim, test_needs=False) for claim in claims]
+    jobs = [Job(c, runner.settings, judge_of(c.quantifier)(c, runner.settings)) for c in as_they_stand]
+    found = {job.subject.id: outcome for job, outcome in runner.outcomes(jobs, store)}
+    return {
+        id: finding.reason
+        for id, finding in found.items()
+        if isinstance(finding, Finding) and finding.outcome is Outcome.REFUTED
+    }
 
 
 def _trials(runner: Runner, store: Store, claims: list[Claim], limit: int | None) -> Iterator[Trial]:
