@@ -33,14 +33,18 @@ def kind(source: str | None) -> str:
 
 
 def corrected_id(id: str, known: Iterable[str]) -> str | None:
-    """The known claim that says right what `id` says wrong: B.23 for B.23.printed, and for B.23.any too."""
+    """The known claim that says right what `id` says wrong: B.23 for B.23.printed, and for B.23.any too.
+
+    Where there is none of a shorter id, the first one under it: text.S_sig.corrected for text.S_sig.
+    """
     known = set(known)
     stem = PRINTED.sub("", id)
     if stem != id and stem in known:
         return stem
     parts = stem.split(".")
     shorter = (".".join(parts[:n]) for n in range(len(parts) - 1, 0, -1))
-    return next((candidate for candidate in shorter if candidate in known), None)
+    under = sorted((candidate for candidate in known if candidate.startswith(f"{id}.")), key=natural)
+    return next((candidate for candidate in [*shorter, *under] if candidate in known), None)
 
 
 def explicit_siblings(id: str, known: Iterable[str]) -> list[str]:

@@ -26,8 +26,8 @@ RATES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "F^1.5": lambda F: F**1.5,
     "F^2": lambda F: F**2,
 }
-SLOPES, STEEP = ("bilinear", "ntk"), 1.25
-"""The methods said to lose the slope F log F, and the exponent from which it is lost."""
+LIMITED = ("bilinear", "ntk")
+"""The methods whose limit at unlimited width is the exact quadratic kernel."""
 RATIOS = {
     "dd_gd": ("data_dependent", "gd"),
     "ntk_dd": ("ntk", "data_dependent"),
@@ -44,7 +44,8 @@ def counting_bound(F: np.ndarray, bits: float) -> np.ndarray:
 def summarise(title: str, cells: Sequence[dict], results: Sequence[dict], notes: Sequence[str]) -> Summary:
     """The summary of one geometry."""
     found = records(list(cells), list(results))
-    replicates = [numbers(own) for own in grouped(shared(found), "replicate").values()]
+    common = everywhere(shared(found))
+    replicates = [numbers(own, common) for own in grouped(shared(found), "replicate").values()]
     return Summary(
         attributes={name: mean([r[name] for r in replicates]) for name in replicates[0]},
         replicates=replicates,
@@ -59,6 +60,15 @@ def shared(found: Sequence[Record]) -> list[Record]:
     everyone = {r["replicate"] for r in found}
     made = grouped(found, "method", "d", "F", "tied")
     return [r for same in made.values() if {r["replicate"] for r in same} == everyone for r in same]
+
+
+def everywhere(found: Iterable[Record]) -> list[Record]:
+    """The searches of the sizes at which every replicate's has a width.
+
+    How much wider than the widest the others are nobody knows, and a size that only lucky seeds store would mislead.
+    """
+    made = grouped((r for r in found if r["method"] != LIMIT), "method", "d", "F", "tied")
+    return [r for same in made.values() if all(r["width"] is not None for r in same) for r in same]
 
 
 def mean(values: Iterable[float]) -> float:
@@ -79,49 +89,49 @@ def of(found: Iterable[Record], method: str, tied: bool) -> list[Record]:
     return [r for r in found if r["method"] == method and r["tied"] == tied]
 
 
-def numbers(own: Sequence[Record]) -> dict[str, float]:
-    """What claims may name, of one replicate.
+def numbers(own: Sequence[Record], common: Sequence[Record]) -> dict[str, float]:
+    """What claims may name, of one replicate; `common` are the searches of sizes at which every replicate has a width.
 
-    `<ratio>`: the geometric mean over the sizes at which both methods have a width.
-    `exponent_<method>`: of W in F log F, over the sizes at which it has one; `stored_<method>`: the share of the sizes
-    that some width stores (of the exact kernel: that it stores; `stored_last`: of the largest ones).
-    `steep_<method>`: 1 if the exponent is at least 1.25, or if the method has no width at a size that the exact kernel
-    does not store either, and 0 otherwise.
+    `<ratio>`: the geometric mean over those at which both methods have one.  `exponent_<method>`: of W in F log F over
+    them.  `stored_<method>`: the share of all sizes that some width stores (of the exact kernel: that it stores;
+    `stored_last`: of the largest ones).  `endless_<method>`: the share that no width stores, as the exact kernel does
+    not store them either.
     """
     named = {}
+    with_width = [r for r in common if r["replicate"] == own[0]["replicate"]]
     for tied, side in SIDES.items():
         for name, (one, other) in RATIOS.items():
-            values = ratios(of(own, one, tied), of(own, other, tied))
+            values = ratios(of(with_width, one, tied), of(with_width, other, tied))
             named[f"{name}{side}"] = float(np.exp(np.mean(np.log(values)))) if values else math.nan
         for method in METHODS:
             mine = of(own, method, tied)
-            named[f"exponent_{method}{side}"] = slope(mine)
+            named[f"exponent_{method}{side}"] = slope(of(with_width, method, tied))
             named[f"stored_{method}{side}"] = mean([float(r["width"] is not None) for r in mine])
         limit = of(own, LIMIT, tied)
-        beyond = {(r["d"], r["F"]) for r in limit if r["margin"] <= 0}
-        for method in SLOPES:
-            lost = any(r["width"] is None and (r["d"], r["F"]) in beyond for r in of(own, method, tied))
-            named[f"steep_{method}{side}"] = float(lost or named[f"exponent_{method}{side}"] >= STEEP)
+        beyond = _beyond(limit)
+        for method in LIMITED:
+            endless = [r["width"] is None and (r["d"], r["F"]) in beyond for r in of(own, method, tied)]
+            named[f"endless_{method}{side}"] = mean(map(float, endless))
         named[f"stored_{LIMIT}{side}"] = mean([float(r["margin"] > 0) for r in limit])
         last = [max(mine, key=lambda r: r["F"]) for mine in grouped(limit, "d").values()]
         named[f"stored_last{side}"] = mean([float(r["margin"] > 0) for r in last])
     return named
 
 
+def _beyond(limit: Iterable[Record]) -> set[tuple[int, int]]:
+    """The sizes (d, F) that the exact kernel does not store."""
+    return {(r["d"], r["F"]) for r in limit if r["margin"] <= 0}
+
+
 def ratios(one: Iterable[Record], other: Iterable[Record]) -> list[float]:
-    """Parameters of one method for those of the other, at the sizes where both have a width."""
-    W, sizes = ({(r["d"], r["F"], r["seed"]): r["W"] for r in uncensored(side)} for side in (one, other))
+    """Parameters of one method for those of the other, at the sizes of both."""
+    W, sizes = ({(r["d"], r["F"], r["seed"]): r["W"] for r in side} for side in (one, other))
     return [W[size] / sizes[size] for size in sizes if size in W]
 
 
-def uncensored(mine: Iterable[Record]) -> list[Record]:
-    """The searches that found a width: how much wider than the widest the others are, nobody knows."""
-    return [r for r in mine if r["width"] is not None]
-
-
 def slope(mine: Sequence[Record]) -> float:
-    """The exponent of W in F log F by least squares, where there is a width; NaN for fewer than two sizes."""
-    F, W = columns(uncensored(mine))
+    """The exponent of W in F log F by least squares; NaN for fewer than two sizes."""
+    F, W = columns(mine)
     if len(set(F)) < 2:
         return math.nan
     return float(np.polyfit(np.log(F * np.log(F)), np.log(W), 1)[0])
@@ -132,19 +142,27 @@ def columns(mine: Sequence[Record]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pooled_slope(mine: Sequence[Record]) -> Interval:
-    """The same over all seeds, with its 95% interval, as wide as whole widths leave it.
+    """The same of the means over the seeds, with its 95% interval, as wide as whole widths leave it.
 
-    A memory that stores at m and not at m - 1 has its place somewhere between, which matters at widths like 4.
+    What the seeds of a size share (a curve that is no power) does not average out: sizes are the units.  A memory that
+    stores at m and not at m - 1 has its place somewhere between, which matters at widths like 4.
     """
-    F, W = columns(mine)
-    if len(F) < 3 or len(set(F)) < 2:
+    at = grouped(mine, "F", "d")
+    if len({F for F, _ in at}) < 3:
         return Interval(math.nan, math.nan, math.nan)
+    F = np.array([F for F, _ in at], dtype=float)
+    W = np.array([np.exp(np.mean(np.log(columns(same)[1]))) for same in at.values()])
     fit, x = exponent(F * np.log(F), W), np.log(F * np.log(F))
     leverage = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
-    widths = np.array([r["width"] or r["widest"] for r in mine])
-    below = np.log(widths / np.maximum(widths - 1, 1 / 2))
+    below = np.array([_left_open(same) for same in at.values()])
     lowered, raised = (float(np.sum(np.maximum(side, 0) * below)) for side in (leverage, -leverage))
     return Interval(fit.value, fit.low - lowered, fit.high + raised)
+
+
+def _left_open(same: Sequence[Record]) -> float:
+    """How much of log W whole widths leave open, on average."""
+    widths = np.array([r["width"] for r in same], dtype=float)
+    return float(np.mean(np.log(widths / np.maximum(widths - 1, 1 / 2))))
 
 
 def best_rate(mine: Sequence[Record]) -> tuple[str, float]:
@@ -178,8 +196,8 @@ def _scaling(mine: Sequence[Record]) -> list:
     """Exponent, interval and best rate, over the sizes at which every seed has a width."""
     if mine[0]["method"] == LIMIT:
         return [None, None, None]
-    lost = {(r["d"], r["F"]) for r in mine if r["width"] is None}
-    kept = [r for r in mine if (r["d"], r["F"]) not in lost]
+    kept = everywhere(mine)
+    lost = {(r["d"], r["F"]) for r in mine} - {(r["d"], r["F"]) for r in kept}
     fit, (rate, lead) = pooled_slope(kept), best_rate(kept)
     said = f"{rate} ({number(lead, 3)})" if rate else None
     if not math.isfinite(fit.value):
@@ -248,8 +266,9 @@ def told(found: Sequence[Record]) -> list[str]:
                 f"{TABLES[tied].capitalize()}: the exact quadratic kernel, the limit of ever wider unwhitened memories "
                 f"and of the NTK, stores the facts of no seed at F = {F}, d = {d}: there width does not help."
             )
+    common = everywhere(found)
     for (one, other), tied in product(RATIOS.values(), TABLES):
-        values = ratios(of(found, one, tied), of(found, other, tied))
+        values = ratios(of(common, one, tied), of(common, other, tied))
         if values:
             said.append(
                 f"{TABLES[tied].capitalize()}: W of {LABELS[one]} over W of {LABELS[other]} is "
@@ -267,21 +286,34 @@ def told(found: Sequence[Record]) -> list[str]:
     return said
 
 
-def numbers_of_whitening(own: Sequence[Record]) -> dict[str, float]:
-    """How many times fewer parameters whitening needs, with the spike for without it, of one replicate.
+def numbers_of_the_spike(own: Sequence[Record]) -> dict[str, float]:
+    """What the spike changes, of one replicate.
 
-    The geometric mean over the sizes that the unwhitened memory stores without the spike.  Where it does not store them
-    with the spike, at least so many times: W is that of the widest that was tried.
+    `whitening_gain`: how many times fewer parameters whitening needs, with the spike for without it: the geometric mean
+    over the sizes that the unwhitened memory stores without the spike.  Where it does not store them with the spike, at
+    least so many times: W is that of the widest that was tried.  `ended_<method>`: the number of sizes that no width
+    stores with the spike, as the exact kernel does not, while without the spike the exact kernel does.
     """
     named = {}
     for tied, side in SIDES.items():
-        W = {(r["method"], bool(r["beta"]), r["d"], r["F"]): r for r in own if r["tied"] == tied}
+        searched = [r for r in own if r["tied"] == tied and r["method"] != LIMIT]
+        W = {(r["method"], bool(r["beta"]), r["d"], r["F"]): r for r in searched}
         gains = [
             _saved(W, True, d, F) / _saved(W, False, d, F)
             for method, spiked, d, F in W
             if (method, spiked) == ("bilinear", False) and W[method, False, d, F]["width"] is not None
         ]
         named[f"whitening_gain{side}"] = float(np.exp(np.mean(np.log(gains)))) if gains else math.nan
+        limit = of(own, LIMIT, tied)
+        ended = _beyond(r for r in limit if r["beta"]) - _beyond(r for r in limit if not r["beta"])
+        for method in LIMITED:
+            named[f"ended_{method}{side}"] = float(
+                sum(
+                    r["width"] is None and (r["d"], r["F"]) in ended
+                    for r in of(own, method, tied)
+                    if r["beta"]
+                )
+            )
     return named
 
 

@@ -57,10 +57,11 @@ def test_kind_of_a_statement(source, named):
         ("B.23.44.printed", "B.23.44"),
         ("B.24.printed", None),
         ("text.whitening", None),
+        ("text.S_sig", "text.S_sig.corrected"),
     ],
 )
 def test_claim_that_says_it_right(id, corrected):
-    assert corrected_id(id, ["B.23", "B.23.44", "B.2"]) == corrected
+    assert corrected_id(id, ["B.23", "B.23.44", "B.2", "text.S_sig.law", "text.S_sig.corrected"]) == corrected
 
 
 def test_siblings_with_explicit_constants():

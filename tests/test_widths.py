@@ -96,7 +96,7 @@ def test_numbers_by_hand():
     own = [record("gd", 10, 2), record("gd", 20, 4), record("gd", 40, 5)]
     own += [record("data_dependent", 10, 12), record("data_dependent", 20, 36)]
     own += [record("ntk", 10, 240), record("ntk", 20, None)]
-    named = capacities.numbers(own)
+    named = capacities.numbers(own, capacities.everywhere(own))
     assert named["dd_gd"] == pytest.approx(math.sqrt(6 * 9))
     said = [note for note in capacities.told([r | {"exact": True} for r in own]) if "geometric mean" in note]
     assert said[0] == (
@@ -136,29 +136,46 @@ def test_whole_widths_leave_the_exponent_open_even_where_all_seeds_agree():
 
 
 @pytest.mark.parametrize(
-    ("widths_at", "limit", "steep"),
+    ("width", "spiked", "plain", "endless", "ended"),
     [
-        ({10: 2, 20: 4, 40: 8}, {}, 0.0),  # F^1, where F log F has the exponent 1
-        ({10: 1, 20: 4, 40: 16}, {}, 1.0),
-        ({10: 2, 20: 4, 40: None}, {40: 1.0}, 0.0),  # wider ones may store them
-        ({10: 2, 20: 4, 40: None}, {40: -0.1}, 1.0),
-        ({10: None, 20: None, 40: None}, {}, 0.0),
+        (50, -0.1, 1.0, 0, 0),  # a lucky width
+        (None, 1.0, 1.0, 0, 0),  # wider ones may store them
+        (None, -0.1, 1.0, 1 / 2, 1),
+        (None, -0.1, -0.1, 1 / 2, 0),  # the spike is not to blame
     ],
 )
-@pytest.mark.parametrize("cap", [100, 10**6])
-def test_a_slope_is_lost_by_its_exponent_or_where_width_cannot_help(widths_at, limit, steep, cap):
-    own = [
-        record("ntk", F, width) | {"widest": cap, "W": 30 * (width or cap)} for F, width in widths_at.items()
-    ]
-    own += [record(widths.LIMIT, F, None) | {"margin": limit.get(F, 1.0)} for F in widths_at]
-    assert capacities.numbers(own)["steep_ntk"] == steep
+def test_sizes_that_no_width_stores_and_those_that_the_spike_ends(width, spiked, plain, endless, ended):
+    own = [record("ntk", 10, 2, beta=1.5), record("ntk", 20, width, beta=1.5)]
+    own += [record(widths.LIMIT, F, None, beta=beta) for F in (10, 20) for beta in (0.0, 1.5)]
+    for r in own:
+        if (r["method"], r["F"]) == (widths.LIMIT, 20):
+            r["margin"] = spiked if r["beta"] else plain
+    of_spiked = [r for r in own if r["beta"]]
+    assert capacities.numbers(of_spiked, of_spiked)["endless_ntk"] == endless
+    assert capacities.numbers_of_the_spike(own)["ended_ntk"] == ended
 
 
-def test_sizes_without_a_width_are_left_out_of_exponents_and_of_their_intervals():
+def test_sizes_at_which_some_seed_has_no_width_are_left_out():
     mine = [record("ntk", F, width, seed) for seed in range(3) for F, width in ((10, 2), (20, 4), (40, 9))]
     censored = [*mine, *(record("ntk", 80, None if seed else 50, seed) for seed in range(3))]
     assert capacities._scaling(censored)[1:] == capacities._scaling(mine)[1:]
     assert capacities._scaling(censored)[0] == f"{capacities._scaling(mine)[0]} (without F = 80)"
+    lucky, *_ = capacities.grouped(censored, "replicate").values()
+    named = capacities.numbers(lucky, capacities.everywhere(censored))
+    assert named["exponent_ntk"] == capacities.slope(mine[:3]) and named["stored_ntk"] == 1
+
+
+def test_more_seeds_do_not_narrow_the_interval_of_a_curve_that_is_no_power():
+    def curve(seeds):
+        return [
+            record("gd", F, 10**6, seed) | {"W": 5 * F * np.log(F) + 960}
+            for seed in range(seeds)
+            for F in (128, 256, 512, 1024)
+        ]
+
+    few, many = capacities.pooled_slope(curve(1)), capacities.pooled_slope(curve(50))
+    assert (many.low, many.high) == pytest.approx((few.low, few.high))
+    assert few.high - few.low > 0.1
 
 
 def test_replicates_are_compared_on_the_sizes_that_all_of_them_have():
@@ -173,7 +190,7 @@ def test_whitening_gain_by_hand():
             ("bilinear", 0.0, 30), ("whitened", 0.0, 10), ("bilinear", 1.5, 120), ("whitened", 1.5, 10),
         )
     ]  # fmt: skip
-    assert capacities.numbers_of_whitening(own)["whitening_gain"] == pytest.approx(4)
+    assert capacities.numbers_of_the_spike(own)["whitening_gain"] == pytest.approx(4)
 
 
 def test_the_counting_bound_is_the_number_of_permutations():
@@ -198,10 +215,8 @@ def test_tables_and_charts(told):
 def test_figure_11_measures_both_geometries_for_what_whitening_gains():
     cells = fig11.fig11.cells(Settings())
     plain = {c["method"] for c in cells if not c["beta"]}
-    assert plain == {"bilinear", "whitened"}
-    some = [
-        c for c in cells if c["F"] == 128 and c["method"] in ("bilinear", "whitened") and c["replicate"] < 2
-    ]
+    assert plain == {"bilinear", "whitened", "quadratic"}
+    some = [c for c in cells if c["F"] == 128 and c["method"] in fig11.COMPARED and c["replicate"] < 2]
     summary = fig11.report(Settings(), some, [widths.measure(Settings(), c) for c in some])
     assert summary.attributes["whitening_gain"] == pytest.approx(
         np.mean([r["whitening_gain"] for r in summary.replicates])

@@ -169,8 +169,8 @@ def _decide(finding: Finding, entries: list[Estimate], level: float, proof: list
     elif bias > PRECISE:
         finding.outcome = Outcome.INCONCLUSIVE
         finding.reason = (
-            f"{finding.instances} samples agree, but would have shown only a bias above {bias:.0%} of {scale} "
-            f"({told}); a larger profile samples more."
+            f"{finding.instances} samples agree, but would have shown only a bias above {bias:.3g} of {scale} "
+            f"where {PRECISE:g} is needed ({told}); a larger profile samples more."
         )
     else:
         finding.reason = (
