@@ -207,8 +207,9 @@ def _slope(xp: Any, gate: str, first: Any) -> Any:
     return share * (1 + first * (1 - share))
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def train(facts: FactTable, theta: dict[str, np.ndarray], plan: Plan) -> GatedMLP:
-    """The trained memory in float64; its settings say what was reached."""
+    """The trained memory in float64, the best iterate of a descent that may diverge; settings say what was reached."""
     theta = {name: theta[name] for name in ORDER if name in theta}
     shapes = {name: part.shape for name, part in theta.items()}
     task, check = (Task(facts, plan, shapes, precision) for precision in (plan.precision, "float64"))
