@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import operator
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,6 +15,10 @@ from .errors import HebbcheckError
 
 def whole_number(name: str, value: Any, least: int = 1) -> int:
     """The value as an int, where it is a whole number of at least `least`."""
+    with suppress(TypeError):
+        value = (
+            value if isinstance(value, bool) else operator.index(value)
+        )  # numpy's and torch's whole numbers too
     whole = isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())
     if isinstance(value, bool) or not whole or value < least:
         raise HebbcheckError(

@@ -79,8 +79,8 @@ def start(name: str, facts: FactTable) -> int:
     Of the unwhitened memory its forecast, where there is one.  Of the others what random facts on the sphere in 64
     dimensions need: m (2 d + d_v) is there near 3.8 F + 2.5 (2 d + d_v) for trained memories, and near
     5 F log F + 5 (2 d + d_v) for the data-dependent one: read off widths that searches found, and held against other
-    geometries, which differ by a factor below two as a rule, in the figure capacity_forecast.  The rest, 6.2 F log F, is
-    a guess for where no better start is known.
+    geometries, which differ by a factor below two as a rule, in the figure capacity_forecast.  The rest, 6.2 F log F,
+    is a guess for where no better start is known.
     """
     F, parameters = facts.F, 2 * facts.d + facts.d_v
     if name == "bilinear":

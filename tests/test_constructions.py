@@ -354,7 +354,7 @@ def test_a_ridge_that_rounding_swallows_is_none(form, ridge, library):
 
 def test_options_of_numpys_are_saved_as_numbers(tmp_path):
     keys = np.eye(4)
-    mlp = memories.build("gd", keys, keys, width=4, steps=np.int64(3), biases=np.True_)
+    mlp = memories.build("gd", keys, keys, width=np.array(4), steps=np.int64(3), biases=np.True_)
     mlp.save(tmp_path / "m.safetensors")
     assert memories.load(tmp_path / "m.safetensors").settings["steps"] == 3
     whitened = memories.build("whitened", keys, keys, width=4, ridge=np.float32(0.5))
