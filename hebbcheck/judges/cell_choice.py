@@ -35,7 +35,10 @@ SCARCE = 0.05
 DRAWS = 12
 """The draws of a cell, times what it allows: what most cells take that fail seldom enough."""
 SECONDS, SECONDS_OF_LARGEST, SECONDS_OF_LISTED = (0.4, 4.0), (2.0, 8.0), (10.0, 60.0)
-"""The most seconds, quick and standard, for the draws of a cell, of the largest one, of one with a listed value."""
+"""The most seconds, quick and standard, for the draws of a cell, of the largest one, of one with a listed value.
+
+Each choice of an adversary's has pilot draws of its own: the largest cell's seconds are shared among them.
+"""
 
 Cell = dict[str, Any]
 """{"numbers": sizes, "choice": an adversary's, "allowed": failure probability}."""
@@ -49,11 +52,11 @@ def groups_of_cells(claim: Claim, settings: Settings) -> tuple[list[list[Cell]],
     groups = _grouped(candidates)
     choices = claim.family.choices
     count = max(2, SIZES // max(len(groups), 1)) if len(choices) == 1 else 2
-    sizes = [_apart(_affordable(group, settings.by_profile(*SECONDS)), rng, count) for group in groups[:-1]]
+    usual, most = settings.by_profile(*SECONDS), settings.by_profile(*SECONDS_OF_LARGEST)
+    sizes = [_apart(_affordable(group, usual), rng, count) for group in groups[:-1]]
     for group in groups[-1:]:
-        sizes.append(
-            _apart(_affordable(group, settings.by_profile(*SECONDS_OF_LARGEST)), rng, count, largest=True)
-        )
+        affordable = _affordable(group, max(usual, most / len(choices)))
+        sizes.append(_apart(affordable, rng, count, largest=True))
         sizes[-1] += _listed_elsewhere(claim, candidates, sizes, settings)
     share = max(1, math.ceil(len(choices) * sum(map(len, sizes)) / settings.by_profile(*PILOTS)))
     turn = itertools.count()
