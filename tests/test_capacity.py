@@ -287,7 +287,15 @@ def test_data_dependent_memories_are_not_searched_beyond_where_they_answer_alike
     wide, wider = (build("data_dependent", keys, values, f, width=m, tolerance=1e-3)(keys) for m in (30, 60))
     np.testing.assert_allclose(wide, wider, atol=1e-4)
     assert capacity.of("data_dependent", keys, values, f, widest=20).reason == ""
-    assert capacity.of("data_dependent", keys, values, f, widest=60).widest == 60
+    assert capacity.of("data_dependent", keys, values, f, widest=60).widest == 42
+
+
+def test_where_a_ridge_matters_wide_memories_are_searched():
+    keys, values, f = facts(40, 6, 0)  # the features of long keys are short, and a ridge is large beside them
+    found = capacity.of("data_dependent", 1e3 * keys, values, f, widest=60)
+    assert found.width is None and found.widest == 60 and found.reason == ""
+    with pytest.raises(HebbcheckError, match="ridge='x' is out of range"):
+        capacity.of("data_dependent", keys, values, f, ridge="x")
 
 
 def test_with_a_large_ridge_widths_between_the_steps_are_tried():

@@ -108,7 +108,10 @@ def test_ties_and_nan_are_not_stored(monkeypatch):
         (lambda m: memories.from_module(m), "is no module of a memory"),
         (lambda m: GatedMLP([[1.0]], m.G, m.B), "parameters are of list; arrays of one library"),
         (lambda m: GatedMLP(m.A, None, m.B), "parameters are of NoneType"),
-        (lambda m: GatedMLP(m.A, m.G, m.B.astype(np.float32)), "of float32 cpu and float64 cpu"),
+        (
+            lambda m: GatedMLP(m.A, m.G, m.B.astype(np.float32)),
+            "of numpy float32 on cpu and numpy float64 on cpu",
+        ),
         (lambda m: m.margins(np.zeros((2, 4)), np.zeros((2, 3), complex)), "values have dtype complex128"),
         (lambda m: m.margins(np.zeros((2, 4)), np.zeros((2, 3)).astype(str)), "values have dtype"),
     ],

@@ -43,7 +43,7 @@ class Construction:
     """Options with which nearly every width stores the same facts at a lower cost."""
 
     def saturated(self, facts: FactTable, **options: Any) -> int | None:
-        """The width from which on all memories of these facts answer alike; None where wider ones go on changing."""
+        """The width from which on memories of facts of ordinary size answer alike; None where wider ones change."""
         return None
 
     free_width: ClassVar[bool] = True

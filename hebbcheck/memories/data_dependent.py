@@ -84,7 +84,8 @@ class DataDependent(Whitened):
 
     def saturated(self, facts: FactTable, ridge: float = readouts.RIDGE, **options: Any) -> int | None:
         """Features that span the quadratic forms on the keys have one projector, whatever they were fitted to."""
-        return min(facts.F, facts.d * (facts.d + 1) // 2) if ridge <= readouts.RIDGE else None
+        small = finite_number("ridge", ridge, least=0) <= readouts.RIDGE
+        return min(facts.F, facts.d * (facts.d + 1) // 2) if small else None
 
     def fit(self, x: Instance) -> tuple[np.ndarray, np.ndarray]:
         codes = x._floats("values")[x.map]

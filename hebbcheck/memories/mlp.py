@@ -190,14 +190,17 @@ def host_map(map: Any, F: int, count: int) -> np.ndarray:
 def _check_alike(parts: list[Any]) -> None:
     """Parameters are arrays of one kind."""
     strangers = [part for part in parts if not array_api_compat.is_array_api_obj(part)]
-    kinds = {_place(part) for part in parts if not strangers}
+    kinds = {_kind(part) for part in parts if not strangers}
     if strangers or len(kinds) > 1:
-        seen = (
-            type(strangers[0]).__name__ if strangers else " and ".join(sorted(" ".join(k[1:]) for k in kinds))
-        )
+        seen = type(strangers[0]).__name__ if strangers else " and ".join(sorted(kinds))
         raise HebbcheckError(
             f"the parameters are of {seen}; arrays of one library, dtype and device are needed; convert them"
         )
+
+
+def _kind(array: Any) -> str:
+    library = array_api_compat.array_namespace(array).__name__.split(".")[-1]
+    return f"{library} {array.dtype} on {array_api_compat.device(array)}"
 
 
 def _place(array: Any) -> tuple[type, str, str]:
