@@ -80,6 +80,20 @@ def test_a_true_form_is_supported_with_its_constant():
     assert any("logarithms" in note for note in finding.notes)
 
 
+def test_what_may_be_the_root_of_a_logarithm_is_said():
+    def without_logarithm(x, *, C):
+        return hc.at_most(1 - x.V_min, C / hc.sqrt(x.d - 1))
+
+    finding = judged(facts_claim(without_logarithm, keys=geo.sphere, values=geo.sphere))
+    assert (
+        finding.outcome == "supported" and "growth like sqrt(log F) is not told from none" in finding.reason
+    )
+    assert (
+        "it grows by no power of a size (along F from" in finding.reason
+        and "goes like F^0." in finding.reason
+    )
+
+
 @pytest.mark.parametrize("power", [0.6, 0.75, 1.0])
 def test_a_false_form_is_refuted_with_its_exponent(power):
     finding = judged(entry_claim(power))

@@ -142,7 +142,7 @@ def reach(claim: Claim, cells: list[Cell], settings: Settings) -> tuple[str, str
     held, missing = [], []
     for name, size in claim.family.sizes.items():
         have = sorted({cell["numbers"][name] for cell in cells})
-        low, high = (size.bounds(settings.profile)[k] for k in (0, 1))
+        low, high = size.bounds(settings.profile)
         if low == high or name == "delta":
             continue
         held.append(

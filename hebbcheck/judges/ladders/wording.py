@@ -107,8 +107,8 @@ def unseen(standings: list[Standing], varying: list[str]) -> str:
     coarse = sorted({n for s in standings if s.ladder.kind == "parameter" for n in s.ladder.moves})
     held = [n for n in varying if n not in climbed]
     said = [f"powers of {n} below {RISING['parameter']:g} are not seen" for n in coarse]
-    if any(s.ladder.kind in IN_LOGARITHMS for s in standings):
-        said.insert(0, "growth like sqrt(log F) is not told from none")
+    counts = sorted({s.ladder.moves[0] for s in standings if s.ladder.kind == "F"})
+    said = [*(f"growth like sqrt(log {n}) is not told from none" for n in counts), *said]
     if held:
         said.append(f"{' and '.join(held)} {'were' if len(held) > 1 else 'was'} not varied")
     return "".join(f"; {words}" for words in said)
