@@ -147,16 +147,21 @@ def pooled_slope(mine: Sequence[Record]) -> Interval:
     What the seeds of a size share (a curve that is no power) does not average out: sizes are the units.  A memory that
     stores at m and not at m - 1 has its place somewhere between, which matters at widths like 4.
     """
-    at = grouped(mine, "F", "d")
-    if len({F for F, _ in at}) < 3:
+    F, W = means(mine)
+    if len(set(F)) < 3:
         return Interval(math.nan, math.nan, math.nan)
-    F = np.array([F for F, _ in at], dtype=float)
-    W = np.array([np.exp(np.mean(np.log(columns(same)[1]))) for same in at.values()])
     fit, x = exponent(F * np.log(F), W), np.log(F * np.log(F))
     leverage = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
-    below = np.array([_left_open(same) for same in at.values()])
+    below = np.array([_left_open(same) for same in grouped(mine, "F", "d").values()])
     lowered, raised = (float(np.sum(np.maximum(side, 0) * below)) for side in (leverage, -leverage))
     return Interval(fit.value, fit.low - lowered, fit.high + raised)
+
+
+def means(mine: Sequence[Record]) -> tuple[np.ndarray, np.ndarray]:
+    """F and the geometric mean of W over the seeds, for each size."""
+    at = grouped(mine, "F", "d")
+    W = [np.exp(np.mean(np.log(columns(same)[1]))) for same in at.values()]
+    return np.array([F for F, _ in at], dtype=float), np.array(W, dtype=float)
 
 
 def _left_open(same: Sequence[Record]) -> float:
@@ -166,8 +171,8 @@ def _left_open(same: Sequence[Record]) -> float:
 
 
 def best_rate(mine: Sequence[Record]) -> tuple[str, float]:
-    """Of the rates with one constant the one of smallest AIC, and by how much F log F is above it."""
-    F, W = columns(mine)
+    """Of the rates with one constant the one of smallest AIC over the sizes, and by how much F log F is above it."""
+    F, W = means(mine)
     if len(set(F)) < 2:
         return "", math.nan
     aic = {name: len(F) * math.log(np.var(np.log(W / rate(F))) + 1e-12) for name, rate in RATES.items()}
