@@ -94,8 +94,7 @@ def numbers(own: Sequence[Record], common: Sequence[Record]) -> dict[str, float]
 
     `<ratio>`: the geometric mean over those at which both methods have one.  `exponent_<method>`: of W in F log F over
     them.  `stored_<method>`: the share of all sizes that some width stores (of the exact kernel: that it stores;
-    `stored_last`: of the largest ones).  `endless_<method>`: the share that no width stores, as the exact kernel does
-    not store them either.
+    `stored_last`: of the largest ones).
     """
     named = {}
     with_width = [r for r in common if r["replicate"] == own[0]["replicate"]]
@@ -108,10 +107,6 @@ def numbers(own: Sequence[Record], common: Sequence[Record]) -> dict[str, float]
             named[f"exponent_{method}{side}"] = slope(of(with_width, method, tied))
             named[f"stored_{method}{side}"] = mean([float(r["width"] is not None) for r in mine])
         limit = of(own, LIMIT, tied)
-        beyond = _beyond(limit)
-        for method in LIMITED:
-            endless = [r["width"] is None and (r["d"], r["F"]) in beyond for r in of(own, method, tied)]
-            named[f"endless_{method}{side}"] = mean(map(float, endless))
         named[f"stored_{LIMIT}{side}"] = mean([float(r["margin"] > 0) for r in limit])
         last = [max(mine, key=lambda r: r["F"]) for mine in grouped(limit, "d").values()]
         named[f"stored_last{side}"] = mean([float(r["margin"] > 0) for r in last])

@@ -182,3 +182,10 @@ def test_the_level_is_shared_among_the_exponents():
     sizes = {n: [p[n] for p in finding.points] for n in ("F", "d")}
     ratios = [p["measured"] / p["bound"] for p in finding.points]
     assert finding.exponents == rate.exponents(sizes, ratios, LEVEL / 2)
+
+
+def test_numbers_too_large_for_a_float_are_no_evidence_and_no_error():
+    finding = judged(claim(scales(lambda x: math.exp(x.F))))
+    assert (
+        finding.outcome == "refuted" and finding.undefined == 10
+    )  # half of the sizes lie below log of the largest

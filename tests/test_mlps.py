@@ -255,6 +255,7 @@ def test_the_module_is_the_mlp_and_leads_back(gate, biases):
     again = memories.from_module(module)
     assert again.gate == gate and again.settings == mlp.settings and not again.A.requires_grad
     np.testing.assert_array_equal(again(queries), mlp(queries))
+    np.testing.assert_array_equal(memories.from_module(torch.compile(module)).A, mlp.A)
     with torch.no_grad():
         module.B.zero_()
     np.testing.assert_array_equal(again(queries), mlp(queries))  # neither follows the module

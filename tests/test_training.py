@@ -121,3 +121,10 @@ def test_gd_of_tensors_is_that_of_arrays():
 def test_gd_of_one_value_has_no_margin_to_reach():
     mlp = memories.build("gd", np.eye(3), np.ones((1, 3)), [0, 0, 0], width=2)
     assert mlp.settings["margin_reached"] is None and mlp.settings["steps_taken"] == 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_descent_that_diverges_leaves_its_best_iterate_and_no_warning():
+    keys = np.eye(4)
+    mlp = memories.build("gd", keys, keys, width=3, steps=50, learning_rate=1e10)
+    assert mlp.settings["stored"] == mlp.accuracy(keys, keys) and np.all(np.isfinite(mlp.B))
