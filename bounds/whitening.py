@@ -57,7 +57,7 @@ def crowding_sharp(k):
 
 @hc.claim(
     "eq15.extremal",
-    over=geo.kernels(m=1),
+    over=geo.kernels(F=(2, 32), m=1),
     title="The sharp bound is attained by kernels of rank one",
     source="Equation 15, equality case",
     proof=_rank_one,

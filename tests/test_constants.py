@@ -404,3 +404,35 @@ def test_the_tail_in_a_number_that_attributes_keep():
     together = tail(noisy, settings, params | {"values": [2.0, 0.5]})["needed"]
     alone = [tail(noisy, settings, params | {"values": [value]})["needed"][0] for value in (2.0, 0.5)]
     assert together == alone and together[0] != together[1]
+
+
+@pytest.fixture
+def fleeting(monkeypatch):
+    """A judge with so little time that few draws are made of noisy numbers."""
+    monkeypatch.setattr(constants, "seconds_a_claim", lambda settings: 0.3)
+
+
+def noisy_entry(rng, d, delta):
+    """Other random numbers for every d."""
+    return {"x": np.random.default_rng([rng.integers(2**32), int(d)]).lognormal(sigma=2.0)}
+
+
+def noisy_claim(id):
+    form = geo.family(noisy_entry, d=None, delta=None)
+    return Claim(id, lambda v, *, C: hc.at_most(v.x, C), form, fails_at_most=0.1)
+
+
+def test_ladders_on_which_a_verdict_hangs_are_looked_at_once_more(fleeting, monkeypatch):
+    claims = [noisy_claim(f"noisy.{k}") for k in range(6)]
+    looks = {claim.id: list(batches(claim, Settings())) for claim in claims}
+    longest = max(map(len, looks.values()))
+    again = [claim for claim in claims if len(looks[claim.id]) == longest]
+    assert 0 < len(again) < len(claims)
+    for claim in again:
+        *_, second, third = looks[claim.id]
+        ladders = [{task.params["label"] for task in look} for look in (second, third)]
+        draws = [sum(task.params["draws"] for task in look) for look in (second, third)]
+        assert ladders[1] <= ladders[0] and draws[1] > draws[0]
+    assert Outcome.SUPPORTED in {judged(claim).outcome for claim in again}
+    monkeypatch.setattr(constants._Climbing, "third_look", lambda self: (yield []))
+    assert {judged(claim).outcome for claim in again} == {Outcome.INCONCLUSIVE}

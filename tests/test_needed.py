@@ -128,6 +128,32 @@ def test_a_form_of_both_directions_is_searched_on_a_grid():
     assert first_on_grid(lambda s: -1.0) == (math.inf, math.inf)
 
 
+@pytest.mark.parametrize(
+    ("bound", "evaluations"),
+    [
+        (lambda v, C: 7.0 - 0.5 * C, "few"),  # holds up to C = 4 for x = 5
+        (lambda v, C: [C - 3.0, 40.0 - C], "few"),
+        (lambda v, C: 12.0 - (C - 10.0) ** 2, "many"),
+        (lambda v, C: 9.0 - abs(C - 9.0), "many"),
+        (lambda v, C: C - 2.0 if C < 2**39 else 1.0, "many"),
+        (lambda v, C: math.inf if C > 8 else C, "many"),
+    ],
+)
+def test_a_straight_form_is_followed_by_few_evaluations_and_gives_what_the_grid_gives(bound, evaluations):
+    def form(v, *, C):
+        bounds = bound(v, C)
+        return [hc.at_most(v.x, b) for b in bounds] if isinstance(bounds, list) else hc.at_most(v.x, bounds)
+
+    draw = Draw(claim_of(form), an_instance(), Directions({"C": 0}))
+    seen = []
+    lacks = draw.lacks
+    draw.lacks = lambda s: seen.append(s) or lacks(s)
+    need = draw.need()
+    value, again = first_on_grid(lambda s: min(lacks(s)))
+    assert (need.value, need.again) == (pytest.approx(value, rel=1e-9), again)
+    assert (len(seen) < 20) == (evaluations == "few")
+
+
 def test_constants_in_the_probability_alone_are_refused_with_advice():
     claim = claim_of(lambda v, *, c: hc.at_most(v.x, 1.0), fails=lambda s, c: math.exp(-c * s.n))
     sizes = [FAMILY.sizes_at({"n": 5, "delta": 0.1})]

@@ -47,8 +47,9 @@ from .ladders.tails import Tail, tail_of
 
 QUANTIFIER = Quantifier.CONSTANTS
 CELLS = "hebbcheck.judges.ladders.cells"
-FIRST_LOOK, TAIL_SHARE, SECOND_LOOK = 0.45, 0.15, 0.5
-"""Shares of the time: all ladders, the small failure probabilities, and more draws where ladders are open."""
+FIRST_LOOK, TAIL_SHARE, SECOND_LOOK, THIRD_LOOK = 0.45, 0.15, 0.5, 1.0
+"""Shares of the time: all ladders, the small failure probabilities, and more draws where ladders are open; as much as
+all of it again where the verdict still hangs on some of them."""
 USUAL_LADDERS, SCOUT_SHARE = 4, 1e-3
 A_KIND, SCOUT_DRAWS, PILOT_DRAWS, COMPARABLE = 2, 4, 8, 0.7
 SHORTLIST, SCOUTED = 3, 3
@@ -96,6 +97,8 @@ def _judged(claim: Claim, settings: Settings, broken: str | None) -> Work:
     yield from climbing.first_look()
     if climbing.conclusion().refuted() is None:
         yield from climbing.second_look()
+    if climbing.conclusion().undecided():
+        yield from climbing.third_look()
     return climbing.conclusion().finding()
 
 
@@ -175,6 +178,17 @@ class _Climbing:
         still_open = [s for s in rule.stand(self.climbs) if s.open]
         climbs, rising = [s.climb for s in still_open], rule.rising_most(still_open)
         yield from self._climb(self._draws(climbs, SECOND_LOOK * self.seconds, 10**9, rising), tail)
+
+    def third_look(self) -> Work:
+        """More draws on the ladders that leave the verdict open; of failure probabilities a longer ladder."""
+        seconds, undecided, tail = THIRD_LOOK * self.seconds, self.conclusion().undecided(), None
+        climbs = [s.climb for s in undecided if not s.climb.is_tail]
+        if len(climbs) < len(undecided):
+            seconds /= 2 if climbs else 1
+            self.climbs = [climb for climb in self.climbs if not climb.is_tail]
+            tail = tail_of(self.claim, self.settings, self.region, self.climbs, seconds)
+        rising = rule.rising_most([s for s in undecided if not s.climb.is_tail])
+        yield from self._climb(self._draws(climbs, seconds, 10**9, rising), tail)
 
     def _draws(
         self, climbs: list[Climb], seconds: float, most: int, favoured: Ladder | None = None

@@ -15,7 +15,7 @@ from .cells import allowed_at
 from .climb import Climb
 from .needed import Directions
 from .region import Region
-from .rule import Allowed, State, quantile_of
+from .rule import Allowed, Standing, State, quantile_of
 from .tails import varies
 
 POINTS = 200
@@ -105,13 +105,19 @@ class Conclusion:
         )
         return wording.refuted(worst, self.names, self.level)
 
+    def undecided(self) -> list[Standing]:
+        """The ladders on which the verdict hangs; none where it does not, or where they are too few or too short."""
+        if not self.climbs or self.refuted() or self._too_short():
+            return []
+        return [s for s in self.standings if s.open]
+
     def _not_refuted(self) -> tuple[Outcome, str]:
         short = self._too_short()
         if short:
             return Outcome.INCONCLUSIVE, short
-        undecided = [(s, s.growth) for s in self.standings if s.open and s.growth]
+        undecided = self.undecided()
         if undecided:
-            worst, _ = max(undecided, key=lambda pair: pair[1].ahead)
+            worst = max(undecided, key=lambda s: s.growth.ahead if s.growth else -math.inf)
             return Outcome.INCONCLUSIVE, wording.undecided(worst, self.names)
         if self.test.fails:
             return Outcome.INCONCLUSIVE, wording.held_out_failed(self.test, self.names)

@@ -25,6 +25,8 @@ CLOSE = 1e-6
 TRIED = tuple(2.0**k for k in range(-6, 7))
 GRID = tuple(2.0 ** (k / 2) for k in range(-40, 81))
 """Where a form that is monotone in neither direction of its constants is searched."""
+BETWEEN, STRAIGHT = (1.0, *GRID[30:70:13]), 1e-9
+"""Where such a form is compared with the straight line between the ends of the grid, and how well they must agree."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class Draw:
         limit = smallest(self.beyond, self.beyond(1.0)) if self.limited else math.inf
         if self.directions.monotone:
             return Need(smallest(self.lacks, at_one), met, trivial_from=limit)
-        value, again = first_on_grid(lambda s: min(self.lacks(s)))
+        value, again = first_on_grid(_straight(self.lacks) or (lambda s: min(self.lacks(s))))
         return Need(value, met, again=again, trivial_from=limit)
 
 
@@ -217,6 +219,21 @@ def first_on_grid(f: Callable[[float], float]) -> tuple[float, float]:
         middle = math.sqrt(low * high)
         low, high = (low, middle) if f(middle) >= 0 else (middle, high)
     return high, again
+
+
+def _straight(slacks: Callable[[float], list[float]]) -> Callable[[float], float] | None:
+    """The least slack as a function of s where all are affine in it: a grid's worth of evaluations is spared."""
+    first, last = np.array(slacks(GRID[0])), np.array(slacks(GRID[-1]))
+    if first.shape != last.shape or not np.all(np.isfinite([first, last])):
+        return None
+    rise = (last - first) / (GRID[-1] - GRID[0])
+    for s in BETWEEN:
+        seen, line = np.array(slacks(s)), first + rise * (s - GRID[0])
+        scale = np.abs(first) + np.abs(rise) * s
+        if seen.shape != line.shape or not np.all(np.abs(seen - line) <= STRAIGHT * scale):
+            return None
+    lines = list(zip(first.tolist(), rise.tolist(), strict=True))
+    return lambda s: min(start + slope * (s - GRID[0]) for start, slope in lines)
 
 
 def directions_of(claim: Claim, instances: list[Any], sizes: list[Any]) -> Directions:

@@ -32,8 +32,8 @@ PLATEAU, JOINT_PLATEAU = 0.9, 1.15
 """A rising ladder's top must exceed this share of the constant that smaller sizes need anyway."""
 ROUNDED = 1e-5
 """A ladder whose top needs less than this share of the largest constant grows by rounding, where sides cancel."""
-LOOKS = 2
-"""Ladders are judged at half of the draws and, where that settles nothing, at the end."""
+LOOKS = 3
+"""Ladders are judged at half of the draws, where that settles nothing at the end, and once more where it is open."""
 SPANS = {"d": 2**10, "m": 2**5, "F": 2**4, "n": 2**4, "count": 2**4}
 """Sizes must get this large, where the family lets them."""
 MARGIN = 1.4
