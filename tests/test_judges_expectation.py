@@ -367,6 +367,27 @@ def test_sampling_goes_on_where_a_bias_would_not_have_been_seen():
     assert means.visible_bias(entries)[0] == pytest.approx(entries[1].visible(LEVEL / 2))
 
 
+def test_sampling_goes_on_again_where_the_first_samples_varied_too_little(monkeypatch):
+    asked = []
+
+    def tasks(self, role, samples, broken):
+        asked.append(role)
+        return [{"role": role, "samples": count, "undefined": 0} for count in samples.values()]
+
+    def entries(self, cell, result):
+        count, deviation = result["samples"], 6.0 if result["role"] == "first" else 8.0
+        return [estimate(1.0, deviation / count**0.5, cell=cell, count=count)]
+
+    monkeypatch.setattr(expectation.Sampler, "_tasks", tasks)
+    monkeypatch.setattr(expectation.Sampler, "_entries", entries)
+    job = expectation.judge(claim(says(square, 1)), Settings())
+    answer = next(job)
+    with pytest.raises(StopIteration) as ended:
+        while True:
+            answer = job.send(answer)
+    assert asked == ["first", "more", "still more"] and ended.value.value.outcome == "supported"
+
+
 def test_a_suspicion_that_fresh_samples_do_not_share_is_inconclusive(monkeypatch):
     told = iter([estimate(1.01, 5e-4, count=4_000_000), estimate(1.0, 5e-4, count=4_000_000)])
     asked = []

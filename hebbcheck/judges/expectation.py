@@ -5,8 +5,8 @@ the mean has Hall's interval (`moments`), an event's frequency that of Clopper a
 the number of geometries and entries. An interval that lies wholly on the wrong side is a suspicion; it refutes only
 if fresh samples, at least as many and ten times the first ones, say the same at the same level; if they do not, the
 verdict is inconclusive. Supported only if a bias of 5% of the largest mean would have been seen on every geometry with
-95% power, twice over (where all means are 0: of the largest standard deviation); sampling goes on until it would, or
-the profile's samples are used.
+95% power, twice over (where all means are 0: of the largest standard deviation); sampling goes on, twice at most, where
+it would not, up to the profile's number of samples.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from .moments import Moments
 QUANTIFIER = Quantifier.EXPECTATION
 MEASURE = "hebbcheck.judges.sampling:measure"
 FIRST = 200_000
+MORE = ("more", "still more")
+"""How many samples are needed is foretold from their variance, which the first ones may have had too small."""
 CONFIRM = 10
 """A suspicion is judged on so many times the first samples, and on no fewer than raised it."""
 MOST = (4_000_000, 40_000_000)
@@ -58,12 +60,13 @@ class Sampler:
         """(entries of all geometries, the first results); `broken`: on geometries that break this assumption."""
         first = yield self._tasks("first", dict.fromkeys(range(len(self.cells)), FIRST), broken)
         entries = [e for cell, result in enumerate(first) for e in self._entries(cell, result)]
-        if broken is None:
-            more = missing(entries, self.most)
-            added = (yield self._tasks("more", more, broken)) if more else []
-            entries = merged(
-                entries, [e for c, r in zip(more, added, strict=True) for e in self._entries(c, r)]
-            )
+        for role in MORE if broken is None else ():
+            if more := missing(entries, self.most):
+                added = yield self._tasks(role, more, broken)
+                drawn = [
+                    e for cell, result in zip(more, added, strict=True) for e in self._entries(cell, result)
+                ]
+                entries = merged(entries, drawn)
         level = level_of(entries)
         suspected = {e.cell: max(CONFIRM * FIRST, e.moments.count) for e in entries if e.miss(level)}
         again = (yield self._tasks("confirm", suspected, broken)) if suspected else []
