@@ -3,7 +3,9 @@
 Where balls cannot enter, the claim is computed again with its inputs, and every attribute that it asks for, moved at
 random by up to a thousand units in the last place ("Monte Carlo arithmetic", Parker, 1997, on the quantities between
 the engine and the claim): this draws the errors of the attributes anew, which moving the inputs alone would leave as
-they are where small terms are absorbed by large ones.  The claim's own operations are repeated without any rounding, in
+they are where small terms are absorbed by large ones.  Of many rounding errors the largest, or their norm, hardly
+depends on how they are drawn: so the claim is also computed in single precision, whose errors are larger by the quotient
+of the units of rounding where a violation is none.  The claim's own operations are repeated without any rounding, in
 ball arithmetic on the attributes as they are, where balls can enter them.
 """
 
@@ -30,6 +32,8 @@ ENTRIES = 16.0
 """And the entries of an array by up to so many units of its largest one: sums of cancelling terms are no better."""
 CAUTION = 4.0
 """A violation is larger than so many times the largest change that the moves make."""
+UNITS = 10.0
+"""Single precision is asked where errors of so many times the sides there would excuse the violation."""
 TERMS = 64.0
 """And larger than so many units of rounding of its sides for each term of the longest sums."""
 
@@ -77,9 +81,22 @@ def beyond_rounding(
     excused = -value.slack / CAUTION
     decided = (effort.negligible * excused, excused)
     effect = rounding(claim, raw, value, constants, backend, decided, effort.trials)
-    if value.slack >= -CAUTION * effect:
+    if value.slack >= -CAUTION * max(effect, _in_single(claim, raw, value, constants, backend)):
         return False
     return not _rounds_itself(claim, raw, constants, backend, effort.balls)
+
+
+def _in_single(claim: Claim, raw: Raw, value: Value, constants: dict[str, float], backend: Backend) -> float:
+    """What rounding does to the slack, as single precision shows it; 0 where that cannot excuse the violation."""
+    single = replace(backend, dtype="float32")
+    unit = backend.eps / single.eps
+    if unit == 1 or -value.slack > CAUTION * UNITS * unit * value.scale:
+        return 0.0
+    try:
+        other = evaluate(replace(claim, given={}), claim.family.build(raw, single), constants)
+    except Exception:  # a claim's function may refuse what single precision cannot hold
+        return 0.0
+    return unit * abs(other.slack - value.slack) if math.isfinite(other.slack) else 0.0
 
 
 def _rounds_itself(claim: Claim, raw: Raw, constants: dict[str, float], backend: Backend, balls: int) -> bool:

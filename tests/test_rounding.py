@@ -1,5 +1,7 @@
 """What rounding does to a true claim is no violation, wherever the rounding happens; and a violation stays one."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -49,6 +51,10 @@ def shifted(x):
     return (x.margins + 1e6) - 1e6
 
 
+def distance(x):
+    return 1 + np.linalg.norm(shifted(x) - x.margins)
+
+
 def absorbed(x):
     return np.linalg.norm(x.queries - x.keys, axis=1)
 
@@ -61,9 +67,14 @@ def absorbed(x):
         (lambda x: hc.equal(shifted(x), x.margins), facts(8), FACTS),
         (lambda x: hc.equal(shifted(x), x.margins), facts(400), FACTS),
         (lambda x: hc.equal(hc.max(shifted(x)), hc.max(x.margins)), facts(400), FACTS),
+        (lambda x: hc.equal(distance(x), 1), facts(8), FACTS),
+        (lambda x: hc.equal(distance(x), 1), facts(400), FACTS),
         (lambda x: hc.equal(absorbed(x), np.full(8, x.eps)), facts(8, 1e-174), FACTS),
     ],
-    ids=["eigenvalue", "determinant", "shift", "a shift of many", "of numbers", "absorbed noise"],
+    ids=[
+        *("eigenvalue", "determinant", "shift", "a shift of many", "of numbers", "the norm of many shifts"),
+        *("and of more", "absorbed noise"),
+    ],
 )
 def test_the_truth_only_looks_broken(claim, raws, family):
     looks, beyond = broken(claim, raws, family)
@@ -82,6 +93,40 @@ def test_the_truth_only_looks_broken(claim, raws, family):
 )
 def test_a_violation_of_a_billionth_is_one(claim, raws, family):
     assert broken(claim, raws, family) == (len(raws), len(raws))
+
+
+def ridges(seed, d, norm, rank=3):
+    """Features of so large a norm that a ridge is nearly absorbed, with d-dimensional values."""
+    rng = np.random.default_rng(seed)
+    Phi = rng.standard_normal((rank, 2 * rank))
+    arrays = {
+        "keys": np.eye(rank, d),
+        "values": rng.standard_normal((rank, d)),
+        "Phi": norm * Phi / np.linalg.norm(Phi, axis=1, keepdims=True),
+        "map": np.arange(rank),
+    }
+    return Raw({"F": rank, "d": d, "m": 2 * rank, "delta": 0.1, "ridge": 1.0}, arrays, "kernel")
+
+
+@pytest.mark.parametrize("d", [40, 635, 5000])
+@pytest.mark.parametrize("norm", [1.0, 1e3, 1e5])
+@pytest.mark.parametrize(("factor", "broken"), [(1.0, False), (1 + 1e-3, True)])
+def test_equality_of_ill_conditioned_solutions_is_decided_exactly_at_any_size(d, norm, factor, broken):
+    """The largest of many rounding errors hardly changes when inputs are moved."""
+    from hebbcheck.bounds.algorithm import dual, features, primal
+
+    from hebbcheck.judges.search import Search
+
+    def same(x):
+        return hc.equal(dual(x, x.F * x.ridge), factor * primal(x, x.ridge))
+
+    def as_far(x):
+        size = hc.sqrt(hc.sum(primal(x, x.ridge) ** 2))
+        return hc.equal(size + hc.max(hc.abs(dual(x, x.F * x.ridge) - factor * primal(x, x.ridge))), size)
+
+    for function, seed in itertools.product((same, as_far), range(1 if broken else 6)):
+        search = Search(hc.claim("test.ridge", over=features)(function), NUMPY, True)
+        assert search.see(ridges(seed, d, norm)).broken is broken
 
 
 def test_large_instances_are_confirmed_by_balls_where_these_can_decide():

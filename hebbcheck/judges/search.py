@@ -27,6 +27,9 @@ EXACT_IDENTITIES = 30
 """Identities are recomputed exactly on this many instances of a search, and wherever they look broken."""
 EXACT_TIES = 50
 """And inequalities that rounding alone may break, as those that equality attains, on this many."""
+SMALL, MOST_SMALL = 1e-4, 40_000
+"""A relative violation no larger than this may be an ill-conditioned problem's rounding: balls are asked, slow as they
+may be, on instances made from up to so many numbers."""
 POINTS = 100
 NEAREST = 4
 """How many of the tightest instances, of different sizes, are kept as starts of the local search."""
@@ -147,15 +150,17 @@ class Search:
             if not value.admissible or (value.slack >= 0 and not self.identity):
                 return False
         if raw.entries > EXACT_ENTRIES:
-            return beyond_rounding(self.claim, raw, value, {}, backend) and self._confirmed(raw, backend)
+            return beyond_rounding(self.claim, raw, value, {}, backend) and self._confirmed(
+                raw, value, backend
+            )
         self.ties += not self.identity and self._rounded(value) is not None
         broken, exactly = violated(self.claim, raw, value, {}, backend)
         self.exact += exactly
         return broken
 
-    def _confirmed(self, raw: Raw, backend: Backend) -> bool:
+    def _confirmed(self, raw: Raw, value: Value, backend: Backend) -> bool:
         """Whether nothing exact contradicts the first violation of a large instance; later ones are in its company."""
-        if self.found is not None or raw.entries > MOST_EXACT:
+        if self.found is not None or raw.entries > (MOST_EXACT if value.ratio < -SMALL else MOST_SMALL):
             return True
         decision = decide(self.claim, as_computed(raw, backend))
         self.exact += decision is not Decision.FLOAT_ONLY
