@@ -88,14 +88,15 @@ def crosstalk_isotropic_keys_simple(x):
     ),
     title="Cross-talk, isotropic keys, arbitrary values, without the value sparsity",
     source="Theorem B.19 with the factor sqrt(L_v) deleted: Lemma B.56 given the features and one key, whose forms' "
-    "means Lemma B.61 bounds (the term in sqrt(L/(dm)), which constant values need); with constants 1",
+    "means Lemma B.61 bounds (the term in sqrt(L/(dm)), which constant values need); with constants 1 "
+    "and 5/4 (antipodal values need 1.1)",
     given={**region, "F >= 3": lambda x: x.F >= 3},
     fails_at_most="delta",
     needs=["B.56", "B.61"],
 )
 def crosstalk_isotropic_keys_sharp(x):
-    r"\tilde z_{\max} \le \left( \frac1d + \sqrt{\frac{L}{dm}} \right) B_Y + \sigma \sqrt L \sqrt{\tilde E_v}"
-    return hc.at_most(x.z_max, column_mean(x) * x.B_Y + spread(x) * sqrt(x.E_v_tilde))
+    r"\tilde z_{\max} \le \left( \frac1d + \sqrt{\frac{L}{dm}} \right) B_Y + \tfrac54 \sigma \sqrt L \sqrt{\tilde E_v}"
+    return hc.at_most(x.z_max, column_mean(x) * x.B_Y + 1.25 * spread(x) * sqrt(x.E_v_tilde))
 
 
 @hc.claim(

@@ -4,9 +4,9 @@ Where balls cannot enter, the claim is computed again with its inputs, and every
 random by up to a thousand units in the last place ("Monte Carlo arithmetic", Parker, 1997, on the quantities between
 the engine and the claim): this draws the errors of the attributes anew, which moving the inputs alone would leave as
 they are where small terms are absorbed by large ones.  Of many rounding errors the largest, or their norm, hardly
-depends on how they are drawn: so the claim is also computed in single precision, whose errors are larger by the quotient
-of the units of rounding where a violation is none.  The claim's own operations are repeated without any rounding, in
-ball arithmetic on the attributes as they are, where balls can enter them.
+depends on how they are drawn: so the claim is also computed in single precision, whose errors are larger by the
+quotient of the units of rounding where a violation is none.  The claim's own operations are repeated without any
+rounding, in ball arithmetic on the attributes as they are, where balls can enter them.
 """
 
 from __future__ import annotations
