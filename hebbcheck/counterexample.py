@@ -16,7 +16,7 @@ from .claim import Claim
 from .errors import HebbcheckError
 from .evaluation import MOST_EXACT, Decision, as_computed, decide, evaluate
 from .inputs import Raw
-from .rounding import beyond_rounding
+from .rounding import Excess, excess
 from .settings import Settings
 
 FORMAT = "hebbcheck counterexample 1"
@@ -128,7 +128,7 @@ def replay(example: Counterexample, claim: Claim) -> Replay:
     if raw.entries <= MOST_EXACT:
         decision = decide(claim, as_computed(raw, settings.arrays), {})
     if decision is Decision.FLOAT_ONLY:
-        broken = value.slack < 0 and beyond_rounding(claim, raw, value, {}, settings.arrays)
+        broken = value.slack < 0 and excess(claim, raw, value, {}, settings.arrays) >= Excess.BEYOND
     else:
         broken = decision is Decision.VIOLATED
     return Replay(value.measured, value.bound, value.ratio, decision, broken)

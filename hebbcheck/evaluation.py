@@ -153,7 +153,7 @@ def decide(claim: Claim, raw: Raw, constants: dict[str, float] | None = None) ->
 
     VIOLATED only if an enclosure of the slack lies wholly on the wrong side; UNDECIDED where equality cannot be told
     from a violation at the highest precision; UNMET where an assumption fails or the relation is undefined; FLOAT_ONLY
-    where balls cannot enter the claim's functions.
+    where balls cannot enter the claim's functions, or these compare numbers that are equal.
     """
     if not claim.family.exact:
         return Decision.FLOAT_ONLY
@@ -162,24 +162,35 @@ def decide(claim: Claim, raw: Raw, constants: dict[str, float] | None = None) ->
 
 def decide_on(claim: Claim, build: Callable[[], Any], constants: dict[str, float] | None = None) -> Decision:
     """The same on an instance of balls, which is built anew for every precision."""
+    at_last = Decision.UNDECIDED
     for bits in PRECISIONS:
         with balls.precision(bits):
             try:
                 return _decide_at(claim, build(), constants or {})
+            except _Unsettled:
+                at_last = Decision.FLOAT_ONLY
             except balls.Undecided:
-                continue
+                at_last = Decision.UNDECIDED
             except ZeroDivisionError:
                 return Decision.UNMET
             except Exception:  # what other libraries raise when they meet a ball is theirs to choose
                 return Decision.FLOAT_ONLY
-    return Decision.UNDECIDED
+    return at_last
+
+
+class _Unsettled(Exception):
+    """The claim's own function compares numbers that balls cannot tell apart, as `sorted` does with equal ones."""
 
 
 def _decide_at(claim: Claim, instance: Any, constants: dict[str, float]) -> Decision:
     if not all(claim.holds_given(instance, constants).values()):
         return Decision.UNMET
+    try:
+        relations = claim.relations(instance, **constants)
+    except balls.Overlapping as error:
+        raise _Unsettled from error
     undecided: balls.Undecided | None = None
-    for relation in claim.relations(instance, **constants):
+    for relation in relations:
         for left, right in _entries(claim, relation):
             try:
                 if _broken(relation.kind, left, right):

@@ -14,13 +14,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import is_array_api_obj
 
 from .arrays import Backend
-from .claim import Claim
+from .claim import Claim, Relation
 from .drawn import Drawn
 from .evaluation import Decision, Value, as_computed, decide, decide_on, evaluate
 from .exact.balls import Ball, plain_numbers
@@ -30,12 +31,27 @@ ULPS = 1000.0
 """By how many units in the last place inputs and attributes are moved at most."""
 ENTRIES = 16.0
 """And the entries of an array by up to so many units of its largest one: sums of cancelling terms are no better."""
-CAUTION = 4.0
-"""A violation is larger than so many times the largest change that the moves make."""
-UNITS = 10.0
-"""Single precision is asked where errors of so many times the sides there would excuse the violation."""
+CAUTION, CAUTION_IN_SINGLE = 4.0, 32.0
+"""A violation is larger than so many times the largest change that the moves make, or than what single precision says
+of rounding in this one (one instance's errors against another's)."""
+SAME, MEANINGLESS, UNKNOWN = 0.25, 1e-2, 1e-4
+"""Single precision shows the same violation where its slack is within the first share of it, and nothing where its
+sides differ by the second.  There a relative violation up to the third may be an ill-conditioned problem's rounding."""
 TERMS = 64.0
-"""And larger than so many units of rounding of its sides for each term of the longest sums."""
+"""A violation is larger than so many units of rounding of its sides for each term of the longest sums, too."""
+
+
+class Excess(IntEnum):
+    """By how much a relation that looks broken is broken."""
+
+    NONE = 0
+    """By no more than rounding does."""
+    DOUBTFUL = 1
+    """By no more than rounding may do, as far as other precisions show."""
+    BEYOND = 2
+    """By more than rounding does."""
+    PLAIN = 3
+    """By as much in single precision."""
 
 
 class Effort(NamedTuple):
@@ -63,40 +79,65 @@ def violated(
     decision = decide(claim, as_computed(raw, backend), constants)
     if decision is not Decision.FLOAT_ONLY:
         return decision is Decision.VIOLATED, True
-    return beyond_rounding(claim, raw, value, constants, backend), False
+    return excess(claim, raw, value, constants, backend) >= Excess.BEYOND, False
 
 
-def beyond_rounding(
+def excess(
     claim: Claim,
     raw: Raw,
     value: Value,
     constants: dict[str, float],
     backend: Backend,
     effort: Effort = THOROUGH,
-) -> bool:
-    """Whether the relation is broken by more than rounding does to it."""
+) -> Excess:
+    """By how much the relation is broken, as far as floating point shows."""
     terms = sum(max(array.shape) for array in raw.arrays.values() if array.size and array.ndim)
     if not value.slack < -max(ULPS, TERMS * terms) * backend.eps * value.scale:
-        return False
+        return Excess.NONE
     excused = -value.slack / CAUTION
     decided = (effort.negligible * excused, excused)
     effect = rounding(claim, raw, value, constants, backend, decided, effort.trials)
-    if value.slack >= -CAUTION * max(effect, _in_single(claim, raw, value, constants, backend)):
-        return False
-    return not _rounds_itself(claim, raw, constants, backend, effort.balls)
+    if value.slack >= -CAUTION * effect:
+        return Excess.NONE
+    if effect < decided[0]:
+        return Excess.BEYOND
+    single = _in_single(claim, raw, value, constants, backend)
+    if single is Excess.DOUBTFUL or not _rounds_itself(claim, raw, constants, backend, effort.balls):
+        return single
+    return Excess.NONE
 
 
-def _in_single(claim: Claim, raw: Raw, value: Value, constants: dict[str, float], backend: Backend) -> float:
-    """What rounding does to the slack, as single precision shows it; 0 where that cannot excuse the violation."""
+def _in_single(claim: Claim, raw: Raw, value: Value, constants: dict[str, float], backend: Backend) -> Excess:
+    """What single precision says of a violation: its rounding errors are larger by the quotient of the units.
+
+    It says nothing where the claim fails there, or is computed in double precision all the same: what single precision
+    cannot hold comes from there.
+    """
     single = replace(backend, dtype="float32")
     unit = backend.eps / single.eps
-    if unit == 1 or -value.slack > CAUTION * UNITS * unit * value.scale:
-        return 0.0
+    if unit == 1:
+        return Excess.BEYOND
+    unknown = Excess.DOUBTFUL if value.ratio > -UNKNOWN else Excess.BEYOND
+    judged, instance = replace(claim, given={}), claim.family.build(raw, single)
     try:
-        other = evaluate(replace(claim, given={}), claim.family.build(raw, single), constants)
+        other = evaluate(judged, instance, constants)
+        here, there = (judged.relations(x, **constants) for x in (claim.family.build(raw, backend), instance))
     except Exception:  # a claim's function may refuse what single precision cannot hold
-        return 0.0
-    return unit * abs(other.slack - value.slack) if math.isfinite(other.slack) else 0.0
+        return unknown
+    if not math.isfinite(other.slack) or any(map(_is_in_double, here, there)):
+        return unknown
+    change = abs(other.slack - value.slack)
+    if CAUTION_IN_SINGLE * unit * change >= -value.slack:
+        return Excess.DOUBTFUL
+    if change <= SAME * -value.slack:
+        return Excess.PLAIN
+    return unknown if other.ratio < -MEANINGLESS else Excess.BEYOND
+
+
+def _is_in_double(here: Relation, there: Relation) -> bool:
+    """Whether a side that single precision was to compute is in double precision, and no constant."""
+    sides = ((here.measured, there.measured), (here.bound, there.bound))
+    return any("float64" in str(getattr(b, "dtype", "")) and not np.array_equal(a, b) for a, b in sides)
 
 
 def _rounds_itself(claim: Claim, raw: Raw, constants: dict[str, float], backend: Backend, balls: int) -> bool:

@@ -11,7 +11,7 @@ from hebbcheck import HebbcheckError
 from hebbcheck import geometry as geo
 from hebbcheck.arrays import NUMPY, Backend, Streams
 from hebbcheck.evaluation import Decision, as_computed, decide, evaluate
-from hebbcheck.rounding import beyond_rounding, rounding, violated
+from hebbcheck.rounding import Excess, excess, rounding, violated
 
 PLAIN = geo.instance(keys=[[1, 0], [0, 1], [1, 1]], values=[[1, 0], [0, 1], [1, 1]])
 THIRDS = geo.instance(keys=[[1, 0], [0, 1], [1, 1]], values=np.array([[1, 0], [0, 1], [1, 1]]) / 3)
@@ -235,7 +235,7 @@ def test_functions_that_balls_cannot_enter_are_compared_with_rounding():
         value = evaluate(made, THIRDS.build(THIRDS.given))
         assert value.slack < 0
         assert violated(made, THIRDS.given, value, {}, NUMPY) == (broken, False)
-        assert beyond_rounding(made, THIRDS.given, value, {}, NUMPY) is broken
+        assert (excess(made, THIRDS.given, value, {}, NUMPY) >= Excess.BEYOND) is broken
 
 
 def test_rounding_measures_the_effect_of_moves_of_a_thousand_ulps():

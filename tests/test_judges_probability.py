@@ -211,7 +211,7 @@ def test_the_worst_draw_is_one_that_fails(monkeypatch):
 
     order = iter(range(3))
     monkeypatch.setattr(draws, "settled", settled)
-    monkeypatch.setattr(draws, "beyond_rounding", lambda c, raw, value, *a, **k: value.slack != -0.5)
+    monkeypatch.setattr(draws, "excess", lambda c, raw, value, *a, **k: 2 * (value.slack != -0.5))
     params = {"numbers": {"n": 4}, "choice": "", "allowed": 0.1, "role": "pilot", "first": 0, "draws": 3}
     total = draws.measure(
         claim(below(0.5), fails_at_most=0.1), Settings(), params | {"broken": None, "strict": True}

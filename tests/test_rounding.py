@@ -4,13 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
+from judging import judged
 
 import hebbcheck as hc
 from hebbcheck import geometry as geo
 from hebbcheck.arrays import NUMPY, Streams
 from hebbcheck.evaluation import evaluate
 from hebbcheck.inputs import Raw
-from hebbcheck.rounding import beyond_rounding
+from hebbcheck.rounding import Excess, excess
 
 KERNELS = geo.kernels()
 FACTS = geo.facts(keys=geo.anything, values=geo.anything, noise=(0.0, 0.5))
@@ -35,7 +36,7 @@ def broken(function, raws, family):
     """(how many look broken, how many are by more than rounding)."""
     made = hc.claim("test.rounding", over=family)(function)
     values = [(raw, evaluate(made, family.build(raw, NUMPY))) for raw in raws]
-    beyond = [beyond_rounding(made, raw, value, {}, NUMPY) for raw, value in values]
+    beyond = [(excess(made, raw, value, {}, NUMPY) >= Excess.BEYOND) for raw, value in values]
     return sum(value.slack < 0 for _, value in values), sum(beyond)
 
 
@@ -127,6 +128,78 @@ def test_equality_of_ill_conditioned_solutions_is_decided_exactly_at_any_size(d,
     for function, seed in itertools.product((same, as_far), range(1 if broken else 6)):
         search = Search(hc.claim("test.ridge", over=features)(function), NUMPY, True)
         assert search.see(ridges(seed, d, norm)).broken is broken
+
+
+def matrices(rng, n, c):
+    """A matrix of condition about 10^c, vectors, and a rectangular one."""
+    U, V = (np.linalg.qr(rng.standard_normal((n, n)))[0] for _ in range(2))
+    return {
+        "A": (U * np.geomspace(1, 10.0**-c, n)) @ V,
+        "b": rng.standard_normal(n),
+        "X": rng.standard_normal((n, n // 2)),
+    }
+
+
+def residual(v):
+    return np.asarray(v.A) @ np.linalg.solve(np.asarray(v.A), np.asarray(v.b)) - np.asarray(v.b)
+
+
+def projector_gap(v):
+    Q, _ = np.linalg.qr(np.asarray(v.X))
+    P = Q @ Q.T
+    return float(np.linalg.norm(P @ P - P))
+
+
+RESIDUALS = {
+    "of a solution": lambda v: hc.equal(residual(v), 0),
+    "its norm": lambda v: hc.at_most(float(np.linalg.norm(residual(v))), 0),
+    "of a projector": lambda v: hc.equal(projector_gap(v), 0),
+    "its mean": lambda v: hc.at_most(float(np.mean(np.abs(residual(v)))), 0),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", RESIDUALS)
+def test_a_residual_that_is_zero_but_for_rounding_is_zero(name, dtype):
+    family = geo.family(matrices, n=(4, 40), c=[1, 3])
+    made = hc.claim("test.residual", over=family)(RESIDUALS[name])
+    assert judged(made, dtype=dtype).outcome != "refuted"
+
+
+@pytest.mark.parametrize("c", [9, 10])
+def test_solutions_of_ill_conditioned_systems_are_not_compared_beyond_what_floats_show(c):
+    family = geo.family(matrices, n=(4, 40), c=[c])
+
+    def recovered(v):
+        A, b = np.asarray(v.A), np.asarray(v.b)
+        return hc.equal(float(np.linalg.norm(np.linalg.solve(A, A @ b))), float(np.linalg.norm(b)))
+
+    assert judged(hc.claim("test.recovered", over=family)(recovered)).outcome != "refuted"
+
+
+def test_a_residual_that_is_not_zero_is_refuted():
+    family = geo.family(matrices, n=(4, 40), c=[1, 3])
+
+    def almost(gap):
+        return lambda v: hc.at_most(np.linalg.norm(residual(v) + gap * np.asarray(v.b)), 0)
+
+    for gap in (1e-6, 1e-3):
+        assert judged(hc.claim("test.gap", over=family)(almost(gap))).outcome == "refuted"
+
+
+@pytest.mark.parametrize("largest", [np.max, lambda a: max(a.ravel()), lambda a: sorted(a.ravel())[-1]])
+def test_functions_that_compare_equal_numbers_are_judged_in_floats(largest):
+    """Cosines stand in their matrix twice; balls cannot tell which of two equal ones is larger."""
+    family = geo.facts(keys=geo.sphere, values=geo.sphere, F=(4, 12), d=(3, 8))
+
+    def cosines(x):
+        return largest(x.keys @ x.keys.T - 2 * np.eye(len(x.keys)))
+
+    def below(bound):
+        return lambda x: hc.at_most(cosines(x), bound)
+
+    for bound, outcome in ((0.01, "refuted"), (1.0, "held")):
+        assert judged(hc.claim("test.cosines", over=family)(below(bound))).outcome == outcome
 
 
 def test_large_instances_are_confirmed_by_balls_where_these_can_decide():

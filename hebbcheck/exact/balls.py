@@ -24,6 +24,10 @@ class Undecided(ArithmeticError):
     """The enclosures overlap, so the answer is not known; a higher precision may settle it."""
 
 
+class Overlapping(Undecided):
+    """A comparison of balls that their radii do not settle; of equal numbers no precision does."""
+
+
 @contextmanager
 def precision(bits: int) -> Iterator[None]:
     """Compute with `bits` bits, and let hebbcheck's sqrt, log, exp, sum and trace make balls of numbers.
@@ -256,7 +260,7 @@ def _enclose(number: Any) -> arb | None:
 
 def _decide(certainly: bool, certainly_not: bool) -> bool:
     if certainly == certainly_not:
-        raise Undecided("the balls overlap; a higher precision may settle the comparison")
+        raise Overlapping("the balls overlap; a higher precision may settle the comparison")
     return certainly
 
 

@@ -8,7 +8,7 @@ from ..arrays import NUMPY, Backend
 from ..claim import Claim
 from ..evaluation import Value, evaluate
 from ..inputs import Raw
-from ..rounding import OF_MANY, beyond_rounding
+from ..rounding import OF_MANY, Excess, excess
 from ..settings import Settings
 from ..sweeps import Task
 from .adversary import streams_of
@@ -59,7 +59,7 @@ def measure(claim: Claim, settings: Settings, params: dict) -> dict:
             continue
         value, failed = settled(judged, raw, value, settings)
         if failed and params.get("strict"):
-            failed = beyond_rounding(judged, raw, value, {}, _quoted(settings), OF_MANY)
+            failed = excess(judged, raw, value, {}, _quoted(settings), OF_MANY) >= Excess.BEYOND
         total["trials"] += 1
         total["failures"] += failed
         total["beyond_trivial"] += value.beyond_trivial

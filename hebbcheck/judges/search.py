@@ -19,7 +19,7 @@ from ..claim import Claim
 from ..errors import HebbcheckError
 from ..evaluation import EQUAL, MOST_EXACT, Decision, Value, as_computed, decide, evaluate
 from ..inputs import Raw
-from ..rounding import beyond_rounding, violated
+from ..rounding import Excess, excess, violated
 
 EXACT_ENTRIES = 500
 """Instances made from more numbers than this are judged against rounding first: balls may take seconds."""
@@ -27,9 +27,9 @@ EXACT_IDENTITIES = 30
 """Identities are recomputed exactly on this many instances of a search, and wherever they look broken."""
 EXACT_TIES = 50
 """And inequalities that rounding alone may break, as those that equality attains, on this many."""
-SMALL, MOST_SMALL = 1e-4, 40_000
-"""A relative violation no larger than this may be an ill-conditioned problem's rounding: balls are asked, slow as they
-may be, on instances made from up to so many numbers."""
+MOST_DOUBTED, DOUBTS = 100_000, 4
+"""Balls decide, slow as they are, on instances made from up to so many numbers where floating point leaves a doubt;
+on so many of those that rounding may have broken."""
 POINTS = 100
 NEAREST = 4
 """How many of the tightest instances, of different sizes, are kept as starts of the local search."""
@@ -78,6 +78,7 @@ class Search:
     violations: int = 0
     exact: int = 0
     ties: int = 0
+    doubts: int = 0
     nearest: dict[str, tuple[float, Raw]] = field(default_factory=dict)
     equal: deque[Raw] = field(default_factory=lambda: deque(maxlen=EQUALITIES))
     found: Raw | None = None
@@ -150,21 +151,26 @@ class Search:
             if not value.admissible or (value.slack >= 0 and not self.identity):
                 return False
         if raw.entries > EXACT_ENTRIES:
-            return beyond_rounding(self.claim, raw, value, {}, backend) and self._confirmed(
-                raw, value, backend
-            )
+            return self._decided(raw, excess(self.claim, raw, value, {}, backend), backend)
         self.ties += not self.identity and self._rounded(value) is not None
         broken, exactly = violated(self.claim, raw, value, {}, backend)
         self.exact += exactly
         return broken
 
-    def _confirmed(self, raw: Raw, value: Value, backend: Backend) -> bool:
-        """Whether nothing exact contradicts the first violation of a large instance; later ones are in its company."""
-        if self.found is not None or raw.entries > (MOST_EXACT if value.ratio < -SMALL else MOST_SMALL):
-            return True
+    def _decided(self, raw: Raw, excess: Excess, backend: Backend) -> bool:
+        """Whether a large instance violates the claim, by balls where floating point leaves a doubt.
+
+        Of violations that rounding did not make the first is confirmed; later ones are in its company.
+        """
+        plain, doubtful = excess is Excess.PLAIN, excess is Excess.DOUBTFUL
+        self.doubts += doubtful
+        if excess is Excess.NONE or (doubtful and self.doubts > DOUBTS):
+            return False
+        if raw.entries > (MOST_EXACT if plain else MOST_DOUBTED) or (self.found is not None and not doubtful):
+            return not doubtful
         decision = decide(self.claim, as_computed(raw, backend))
         self.exact += decision is not Decision.FLOAT_ONLY
-        return decision in (Decision.VIOLATED, Decision.FLOAT_ONLY)
+        return decision is Decision.VIOLATED or (decision is Decision.FLOAT_ONLY and not doubtful)
 
     def _note_inadmissible(self, value: Value) -> None:
         self.undefined += not value.defined

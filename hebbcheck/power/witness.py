@@ -26,7 +26,7 @@ from ..inputs import Raw
 from ..judges.adversary import DrawStreams
 from ..judges.cell_choice import in_region, seconds_a_draw
 from ..judges.search import EXACT_ENTRIES
-from ..rounding import beyond_rounding, violated
+from ..rounding import Excess, excess, violated
 from ..settings import Settings
 from ..verdict import Quantifier
 from . import needs
@@ -109,7 +109,7 @@ def _breaks(mutant: Claim, settings: Settings, raw: Raw, value: Value) -> bool:
         return False
     if raw.entries <= EXACT_ENTRIES:
         return violated(mutant, raw, value, {}, settings.arrays)[0]
-    return beyond_rounding(mutant, raw, value, {}, settings.arrays)
+    return excess(mutant, raw, value, {}, settings.arrays) >= Excess.BEYOND
 
 
 def _by_failures(mutant: Claim, settings: Settings, streams: Streams) -> Found:
@@ -168,7 +168,7 @@ def _failures(
         failed = _looks_broken(drawn[1])
         if failed and checked < CHECKED:
             checked += 1
-            failed = beyond_rounding(mutant, *drawn, {}, settings.arrays)
+            failed = excess(mutant, *drawn, {}, settings.arrays) >= Excess.BEYOND
             if not failed:
                 return 0, trials
         failures += failed
