@@ -118,13 +118,15 @@ def _in_single(claim: Claim, raw: Raw, value: Value, constants: dict[str, float]
     if unit == 1:
         return Excess.BEYOND
     unknown = Excess.DOUBTFUL if value.ratio > -UNKNOWN else Excess.BEYOND
-    judged, instance = replace(claim, given={}), claim.family.build(raw, single)
+    judged = replace(claim, given={})
     try:
-        other = evaluate(judged, instance, constants)
-        here, there = (judged.relations(x, **constants) for x in (claim.family.build(raw, backend), instance))
+        instances = claim.family.build(raw, backend), claim.family.build(raw, single)
+        other = evaluate(judged, instances[1], constants)
+        here, there = (judged.relations(x, **constants) for x in instances)
+        in_double = any(map(_is_in_double, here, there))
     except Exception:  # a claim's function may refuse what single precision cannot hold
         return unknown
-    if not math.isfinite(other.slack) or any(map(_is_in_double, here, there)):
+    if not math.isfinite(other.slack) or in_double:
         return unknown
     change = abs(other.slack - value.slack)
     if CAUTION_IN_SINGLE * unit * change >= -value.slack:
