@@ -20,7 +20,7 @@ from .inputs import Raw
 PRECISIONS = (128, 512, 2048)
 """Bits of ball arithmetic, tried in turn until a violation is decided."""
 MOST_EXACT = 4000
-"""Instances made from more numbers are judged in floating point only: balls would take many seconds."""
+"""Instances made from more numbers are judged in floating point where that leaves no doubt: balls take many seconds."""
 
 
 EQUAL = 1e-12

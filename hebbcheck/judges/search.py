@@ -157,14 +157,14 @@ class Search:
         self.exact += exactly
         return broken
 
-    def _decided(self, raw: Raw, excess: Excess, backend: Backend) -> bool:
+    def _decided(self, raw: Raw, broken: Excess, backend: Backend) -> bool:
         """Whether a large instance violates the claim, by balls where floating point leaves a doubt.
 
         Of violations that rounding did not make the first is confirmed; later ones are in its company.
         """
-        plain, doubtful = excess is Excess.PLAIN, excess is Excess.DOUBTFUL
+        plain, doubtful = broken is Excess.PLAIN, broken is Excess.DOUBTFUL
         self.doubts += doubtful
-        if excess is Excess.NONE or (doubtful and self.doubts > DOUBTS):
+        if broken is Excess.NONE or (doubtful and self.doubts > DOUBTS):
             return False
         if raw.entries > (MOST_EXACT if plain else MOST_DOUBTED) or (self.found is not None and not doubtful):
             return not doubtful
