@@ -40,6 +40,8 @@ sides differ by the second.  There a relative violation up to the third may be a
 TERMS = 64.0
 """A violation is larger than so many units of rounding of its sides for each term of the longest sums, too."""
 
+LARGEST_COUNT = 2.0**40
+
 
 class Excess(IntEnum):
     """By how much a relation that looks broken is broken."""
@@ -160,7 +162,8 @@ def rounding(
 ) -> float:
     """The largest change of the slack when inputs and attributes are moved; trials end once it is `decided`.
 
-    That is below the first number, or at least the second.
+    That is below the first number, or at least the second.  A number that counts (ranks, signs) does not change by
+    little: once it changes at all, rounding decides it, and the change is infinite.
     """
     judged = replace(claim, given={})  # a moved instance may miss an assumption by as little as it was moved
     rng = np.random.default_rng(0)
@@ -173,10 +176,17 @@ def rounding(
             continue
         if not other.defined:
             continue
+        if _counted_otherwise(value.slack, other.slack):
+            return math.inf
         largest = max(largest, abs(other.slack - value.slack))
         if largest < decided[0] or largest >= decided[1]:
             break
     return largest
+
+
+def _counted_otherwise(slack: float, other: float) -> bool:
+    """Whether two slacks are different whole numbers, too small to be so because floats of their size all are."""
+    return slack != other and all(s.is_integer() and abs(s) < LARGEST_COUNT for s in (slack, other))
 
 
 def _moved(array: np.ndarray, rng: np.random.Generator, like: Backend) -> np.ndarray:

@@ -56,6 +56,10 @@ def distance(x):
     return 1 + np.linalg.norm(shifted(x) - x.margins)
 
 
+def negative_eigenvalues(k):
+    return np.sum(np.linalg.eigvalsh(k.K) < 0)
+
+
 def absorbed(x):
     return np.linalg.norm(x.queries - x.keys, axis=1)
 
@@ -65,6 +69,7 @@ def absorbed(x):
     [
         (lambda k: hc.at_least(eigenvalue(k), 0), DEFICIENT, KERNELS),
         (lambda k: hc.equal(determinant(k), 0), FACTOR, KERNELS),
+        (lambda k: hc.equal(negative_eigenvalues(k), 0), grams(24, 2, 8), KERNELS),
         (lambda x: hc.equal(shifted(x), x.margins), facts(8), FACTS),
         (lambda x: hc.equal(shifted(x), x.margins), facts(400), FACTS),
         (lambda x: hc.equal(hc.max(shifted(x)), hc.max(x.margins)), facts(400), FACTS),
@@ -73,7 +78,15 @@ def absorbed(x):
         (lambda x: hc.equal(absorbed(x), np.full(8, x.eps)), facts(8, 1e-174), FACTS),
     ],
     ids=[
-        *("eigenvalue", "determinant", "shift", "a shift of many", "of numbers", "the norm of many shifts"),
+        *(
+            "eigenvalue",
+            "determinant",
+            "number of negative eigenvalues",
+            "shift",
+            "a shift of many",
+            "of numbers",
+            "the norm of many shifts",
+        ),
         *("and of more", "absorbed noise"),
     ],
 )
